@@ -3,7 +3,6 @@
 //! Runs that fail for the same reason are one finding. The first of them is stored with everything needed to inspect
 //! and replay it. The caller receives [`Event`]s during the campaign, and [`Findings`] at the end.
 
-use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,11 +13,10 @@ use explore::{
 };
 use judge::{Failed, Judge, Recording};
 use report::{Interleaving, Report, Verdict};
-use schedule::channel::Policy;
 use settings::Settings;
 use weak::Level;
 
-use crate::harness::ended_alike;
+use crate::harness::{clear_scratch, ended_alike};
 use crate::race;
 use crate::tally::{Kind, Problem, Seen, Tally};
 use crate::tier::{Choice, Tier};
@@ -156,7 +154,7 @@ impl Campaign {
             is_interrupted: self.host.is_interrupted,
         };
         let control = match &tier {
-            Tier::Controlled(harness, scheduling) => Some((&**harness, scheduling.how.name())),
+            Tier::Controlled(harness, scheduling) => Some((&**harness, scheduling.how)),
             Tier::Rr(_) | Tier::Free => None,
         };
         let environment = Environment::here();
@@ -191,19 +189,15 @@ impl Campaign {
 
     /// Removes scratch files.
     pub fn clear(&self) -> Result<(), Error> {
-        let scratch = self.store.scratch();
-        match std::fs::remove_dir_all(&scratch) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::about(scratch.display(), error)),
-            _ => Ok(()),
-        }
+        clear_scratch(&self.store)
     }
 }
 
 /// Checks the runs of a campaign, counts them, and stores those that fail.
 struct Checks<'a> {
     campaign: &'a Campaign,
-    /// The harness under control, and the name of the strategy.
-    control: Option<(&'a Harness, &'static str)>,
+    /// The harness under control, and the strategy.
+    control: Option<(&'a Harness, How)>,
     environment: Environment,
     tally: Tally,
     started: Instant,
@@ -271,11 +265,9 @@ impl Checks<'_> {
         let ended = if is_allowed { &Ended::Finished } else { &run.ran.ended };
         let raced = self.new_race(run);
         let seen = self.tally.add(ended, report.as_ref(), problem, raced.as_deref(), timeout, after);
-        if let (Some((_, strategy)), Some(decided)) = (self.control, &run.decided)
-            && strategy == How::Mix.name()
-        {
-            let has_failed = seen.as_ref().is_some_and(|seen| !matches!(seen.kind, Kind::Inconclusive | Kind::Raced));
-            self.tally.count_strategy(policy_name(decided.order.policy), has_failed);
+        let is_bad = seen.as_ref().is_some_and(|seen| !matches!(seen.kind, Kind::Inconclusive | Kind::Raced));
+        if let (Some((_, How::Mix)), Some(decided)) = (self.control, &run.decided) {
+            self.tally.count_strategy(How::Mix.of_order(&decided.order).name(), is_bad);
         }
         if seen.as_ref().is_some_and(|seen| seen.is_first) || self.campaign.keeps_all {
             let race = raced.is_some().then(|| self.describe_race(run, &recording)).flatten();
@@ -298,13 +290,14 @@ impl Checks<'_> {
             crate::harness::remove(path).map_err(|error| Error::about("the trace", error))?;
         }
         // After a race, threads are switched at its accesses, so what it leads to may follow.
-        Ok(seen.is_some_and(|seen| !matches!(seen.kind, Kind::Inconclusive | Kind::Raced)))
+        Ok(is_bad)
     }
 
     /// The cause of a run with a race that no earlier run had, unless the settings name it.
     fn new_race(&mut self, run: &Executed<Plan>) -> Option<String> {
         let ((harness, _), race) = self.control.zip(run.race.as_ref())?;
-        let accesses = harness.race_accesses(race);
+        let base = run.decided.as_ref()?.execution.base;
+        let accesses = harness.race_accesses(race, base);
         match race::known_reason(&self.campaign.settings.harness.races, &accesses) {
             Some(reason) => {
                 self.tally.accept_race(reason);
@@ -343,9 +336,8 @@ impl Checks<'_> {
         let Campaign { host, judge, program, store, spec, .. } = self.campaign;
         let id = store.free_id(run.input.seed);
         let (command, controlled) = match (self.control, &run.decided) {
-            (Some((harness, strategy)), Some(decided)) => {
-                let strategy = if strategy == How::Mix.name() { policy_name(decided.order.policy) } else { strategy };
-                (harness.program.run.clone(), Some(repeated(harness, strategy, run, decided)))
+            (Some((harness, how)), Some(decided)) => {
+                (harness.program.run.clone(), Some(repeated(harness, how, run, decided)))
             }
             _ => (program.run.clone(), None),
         };
@@ -387,16 +379,6 @@ pub(crate) fn blamed(report: &Report) -> Vec<String> {
     operations.map(|operation| operation.name.clone()).collect()
 }
 
-/// The name of the strategy with this policy.
-fn policy_name(policy: Policy) -> &'static str {
-    match policy {
-        Policy::Random => How::Random.name(),
-        Policy::Pct => How::Pct.name(),
-        Policy::Pos => How::Pos.name(),
-        Policy::Steady => "steady",
-    }
-}
-
 /// Completes the trace of a run in which no thread is enabled. True if each of them is blocked in a call, but the main
 /// thread, which waits for the others.
 fn close_blocked(run: &Executed<Plan>) -> Result<bool, Error> {
@@ -409,9 +391,9 @@ fn close_blocked(run: &Executed<Plan>) -> Result<bool, Error> {
 }
 
 /// How a run was controlled, after a replay in a fresh process.
-pub(crate) fn repeated(harness: &Harness, strategy: &str, run: &Executed<Plan>, decided: &Decided) -> Controlled {
+pub(crate) fn repeated(harness: &Harness, how: How, run: &Executed<Plan>, decided: &Decided) -> Controlled {
     let Decided { order, execution, .. } = decided;
-    let controlled = execution.controlled(strategy, order);
+    let controlled = execution.controlled(how.of_order(order).name(), order);
     let again =
         harness.start().and_then(|mut control| harness.repeat(&mut control, &run.input, order, &execution.schedule()));
     match again {

@@ -37,22 +37,16 @@ pub struct Explored {
     pub(crate) races: Vec<[String; 2]>,
 }
 
-/// At most this many data races are shown.
-const SHOWN_RACES: usize = 5;
-
 impl Explored {
     /// Whether all schedules were explored, of a program whose steps were all observed.
     pub fn covers_all(&self) -> bool {
         self.is_complete && self.races.is_empty() && self.unseen.is_none()
     }
 
-    /// The claim as text. If schedules were drawn at random, the share of new ones.
+    /// The claim as text; empty if schedules were drawn at random.
     pub fn text(&self) -> String {
         if !self.how.is_exploration() {
-            return match self.novelty {
-                (_, 0) => String::new(),
-                (new, recent) => format!("new schedules: {new} of the last {}\n", counted(recent, "run")),
-            };
+            return String::new();
         }
         let strategy::Tally { executions, asleep, .. } = self.tally;
         let claim = match self.bound {
@@ -91,16 +85,12 @@ impl Explored {
         format!("{explored}: {}{asleep}\n{limits}", counted(executions, "execution"))
     }
 
-    /// The data races as text.
-    pub fn races(&self) -> String {
-        let mut lines: Vec<String> = Vec::new();
-        for [earlier, later] in self.races.iter().take(SHOWN_RACES) {
-            lines.extend(["data race".to_owned(), format!("  {earlier}"), format!("  {later}")]);
+    /// The share of new schedules among the last ones as text; empty if schedules were not drawn at random.
+    pub fn novelty(&self) -> String {
+        match self.novelty {
+            (_, 0) => String::new(),
+            (new, recent) => format!("new schedules: {new} of the last {}\n", counted(recent, "run")),
         }
-        if self.races.len() > SHOWN_RACES {
-            lines.push(format!("and {} more", counted((self.races.len() - SHOWN_RACES) as u64, "data race")));
-        }
-        lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
     /// Why some schedules were not explored.
@@ -201,7 +191,7 @@ mod tests {
                 Explored { is_complete: true, races: vec![race.clone()], ..dfs() },
                 Explored { bound: Some(2), races: vec![race], ..dfs() },
             ]
-            .map(|explored| explored.text() + &explored.races())
+            .map(|explored| explored.text())
             .concat(),
             @r"
         all schedules were explored: 9 executions
@@ -219,13 +209,7 @@ mod tests {
         all schedules were explored: 9 executions
           for one input only (seed 1, 2 threads, 1 operation each), without preemptions at non-atomic accesses (`--plain` adds them), allocation addresses assumed irrelevant, and timeouts only when no thread is enabled
         not all schedules were explored (data races between accesses that are not steps): 9 executions
-        data race
-          reads in f
-          writes in g
         not all schedules were explored (data races between accesses that are not steps): 9 executions
-        data race
-          reads in f
-          writes in g
         "
         );
     }

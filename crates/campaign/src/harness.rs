@@ -150,8 +150,7 @@ impl Harness {
         let started = Instant::now();
         let execution = control.execute(&order, timeout)?;
         let took = started.elapsed();
-        let base = control.outcome().base;
-        let ended = execution.ended_under(&order, &|places| self.symbolize(base, places));
+        let ended = execution.ended_under(&order, &|places| self.symbolize(execution.base, places));
         let (notes, race) = (Note::of(control.outcome()), Race::of(control.outcome()));
         Ok(Tried { execution, ran: Ran { ended, took }, trace, notes, race })
     }
@@ -168,9 +167,9 @@ impl Harness {
     }
 
     /// The accesses of a race with their functions and lines.
-    pub(crate) fn race_accesses(&self, race: &Race) -> [String; 2] {
+    pub(crate) fn race_accesses(&self, race: &Race, base: u64) -> [String; 2] {
         race.accesses.map(|access| {
-            let place = self.symbolize(race.base, &[access.place]).pop();
+            let place = self.symbolize(base, &[access.place]).pop();
             format!("{} in {}", verb(&access), place.as_deref().unwrap_or("unknown code"))
         })
     }
@@ -204,6 +203,12 @@ pub(crate) fn ended_alike(a: &Ended, b: &Ended) -> bool {
         | (Ended::Stuck { how: a, .. }, Ended::Stuck { how: b, .. }) => a == b,
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
+}
+
+/// Removes the files of executions.
+pub(crate) fn clear_scratch(store: &Store) -> Result<(), Error> {
+    let scratch = store.scratch();
+    remove(&scratch).map_err(|error| Error::about(scratch.display(), error))
 }
 
 /// Removes a trace, if there is one.

@@ -13,6 +13,7 @@ use report::{InterleavedStep, Interleaving, StepKind, WithoutSwitch};
 use schedule::channel::{Pending, Standing};
 use schedule::{Kind, Schedule, Step, dependent};
 
+use crate::shrink::Trials;
 use crate::{Error, Harness, Replay, follow};
 
 /// The steps of an execution inside operations, or all of them if it has no history. Operations of these names are marked
@@ -69,7 +70,6 @@ pub fn interleaving(
         total: execution.steps.len() as u64,
         waits: if is_stuck { sources.waits(execution, &names) } else { Vec::new() },
         preemptions: (0..execution.steps.len()).filter(|index| is_preemption(&execution.steps, *index)).count() as u64,
-        without: Vec::new(),
         necessary: None,
     }
 }
@@ -80,6 +80,7 @@ const TRIED: usize = 32;
 /// Runs a stored run without each of its preemptions, and tells whether it still fails for the same reason: the thread
 /// goes on to the end of its next stretch of steps instead, and the rest is followed as far as possible.
 pub fn without_switches(replay: &Replay, execution: &Execution) -> Result<Vec<WithoutSwitch>, Error> {
+    let Some(mut trials) = Trials::of(replay)? else { return Ok(Vec::new()) };
     let mut without = Vec::new();
     let switches = (0..execution.steps.len()).filter(|index| is_preemption(&execution.steps, *index));
     let schedule = execution.schedule();
@@ -92,7 +93,7 @@ pub fn without_switches(replay: &Replay, execution: &Execution) -> Result<Vec<Wi
             follow: without_switch(&schedule, index),
             ..follow(&replay.like, &Schedule::default())
         };
-        let still_fails = replay.fails_alike(order)?;
+        let still_fails = trials.fails(&replay.run.plan, order)?.is_some();
         without.push(WithoutSwitch { before: index as u64 + 1, still_fails });
     }
     Ok(without)
@@ -105,10 +106,10 @@ fn is_preemption(steps: &[Step], index: usize) -> bool {
 }
 
 /// The operation that each step is part of.
-struct Inside(Vec<Option<OpId>>);
+pub(crate) struct Inside(Vec<Option<OpId>>);
 
 impl Inside {
-    fn of(steps: &[Step], history: &History<Call>) -> Inside {
+    pub(crate) fn of(steps: &[Step], history: &History<Call>) -> Inside {
         let ids = (0..history.ops().len() as u32).map(OpId);
         let starts: HashMap<u64, OpId> = ids.map(|id| (history.op(id).interval.start(), id)).collect();
         let mut current: HashMap<u8, OpId> = HashMap::new();
@@ -122,6 +123,12 @@ impl Inside {
             _ => current.get(&step.thread).copied(),
         });
         Inside(inside.collect())
+    }
+
+    /// The operation that a thread executes after this many of these steps.
+    pub(crate) fn at(&self, steps: &[Step], after: u64, thread: u8) -> Option<OpId> {
+        let last = steps.get(..after as usize)?.iter().rposition(|step| step.thread == thread)?;
+        self.0[last].filter(|_| steps[last].kind() != Some(Kind::Return))
     }
 
     /// The threads that make operations, with the names of their processes.
@@ -320,5 +327,17 @@ mod tests {
         assert_eq!(show(0x7fff_0000_1234, 8, Kind::Read), "0x7fff00001234");
         assert_eq!(show(3, 4, Kind::Update), "3, unchanged");
         assert_eq!(show(3, 4, Kind::Write), "");
+    }
+
+    #[test]
+    fn accesses_belong_to_the_operation_under_way() {
+        let kinds = [(1, Kind::Call), (2, Kind::Call), (1, Kind::Load), (1, Kind::Return)];
+        let steps = kinds.map(|(thread, kind)| step(thread, kind, 0, 0));
+        let call = |action: &str| Call::positional(action, [], []);
+        let history = History::from_calls([(0, 1, Some(4), call("a")), (1, 2, None, call("b"))]).unwrap();
+        let inside = Inside::of(&steps, &history);
+        let at = |after, thread| inside.at(&steps, after, thread).map(|id| history.name(id));
+        assert_eq!((at(3, 1), at(3, 2)), (Some("T0:0".to_owned()), Some("T1:0".to_owned())));
+        assert_eq!((at(4, 1), at(1, 2)), (None, None));
     }
 }

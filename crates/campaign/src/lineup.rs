@@ -435,7 +435,7 @@ impl ObjectProgram {
             && !batch
             && let Some(decided) = &unexplained.run.decided
         {
-            unexplained.controlled = Some(repeated(&self.harness, scheduling.how.name(), &unexplained.run, decided));
+            unexplained.controlled = Some(repeated(&self.harness, scheduling.how, &unexplained.run, decided));
             // What the process wrote vanishes with it. Of several failing tests only the last one is needed.
             let kept = self.harness.scratch.join("unexplained");
             let moved = crate::harness::remove(&kept).and_then(|()| explore::move_to(&unexplained.run.trace, &kept));

@@ -3,12 +3,12 @@
 //! An execution says at which places and with which numbers its accesses race. A replay in a fresh process records their
 //! stacks. The operations are those of the trace, whose times are numbers of steps.
 
-use explore::{DataRace, Input, Order, Race, RacedAccess, verb};
-use history::{Call, History, OpId};
+use explore::{DataRace, Execution, Input, Order, Race, RacedAccess, verb};
+use history::{Call, History};
 use schedule::channel::RacingAccess;
-use schedule::{Kind, Step};
 use settings::KnownRace;
 
+use crate::interleaving::Inside;
 use crate::{Decided, Harness, follow};
 
 /// Describes the race of an execution.
@@ -24,13 +24,15 @@ pub(crate) fn describe(
     // A program that does not do the same again has no stacks, but the places are known.
     let watched = again.ok().and_then(|tried| tried.race).filter(|again| again.places() == race.places());
     let race = watched.as_ref().unwrap_or(race);
+    let Execution { steps, base, .. } = &decided.execution;
+    let inside = history.map(|history| (Inside::of(steps, history), history));
     let access = |access: RacingAccess| {
         let stack = &access.stack[..(access.depth as usize).min(access.stack.len())];
         // The runtime's own frames come first.
         let stack = stack.iter().position(|frame| *frame == access.place).map_or(&[][..], |first| &stack[first..]);
         let stack = if stack.is_empty() { std::slice::from_ref(&access.place) } else { stack };
-        let operation = history.and_then(|history| {
-            let id = operation_at(&decided.execution.steps, access.steps, access.thread as u8, history)?;
+        let operation = inside.as_ref().and_then(|(inside, history)| {
+            let id = inside.at(steps, access.steps, access.thread as u8)?;
             Some(format!("{} {}", history.name(id), history.op(id).call))
         });
         RacedAccess {
@@ -38,23 +40,10 @@ pub(crate) fn describe(
             operation,
             does: verb(&access).to_owned(),
             after_step: access.steps,
-            stack: harness.symbolize(race.base, stack),
+            stack: harness.symbolize(*base, stack),
         }
     };
     DataRace { accesses: race.accesses.map(access) }
-}
-
-/// The operation that a thread executes after this many steps.
-fn operation_at(steps: &[Step], after: u64, thread: u8, history: &History<Call>) -> Option<OpId> {
-    let before = steps.get(..after as usize)?;
-    let last = before
-        .iter()
-        .rposition(|step| step.thread == thread && matches!(step.kind(), Some(Kind::Call | Kind::Return)))?;
-    // A time is the number of a step, from 1.
-    let time = last as u64 + 1;
-    let is_it = |id: &OpId| history.op(*id).interval.start() == time;
-    (before[last].kind() == Some(Kind::Call)).then_some(())?;
-    (0..history.ops().len() as u32).map(OpId).find(is_it)
 }
 
 /// The reason to accept a race, if the settings name it. Each access has to contain one of the two texts.
@@ -86,16 +75,5 @@ mod tests {
         assert_eq!(known_reason(&known, &accesses("writes in hits", "reads in count at a.c:1")), Some("statistics"));
         assert_eq!(known_reason(&known, &accesses("reads in count at a.c:1", "writes in hits")), Some("statistics"));
         assert_eq!(known_reason(&known, &accesses("writes in hits", "reads in get")), None);
-    }
-
-    #[test]
-    fn accesses_belong_to_the_operation_under_way() {
-        let step = |thread, kind: Kind| Step { thread, kind: kind as u8, ..Step::default() };
-        let steps = [step(1, Kind::Call), step(2, Kind::Call), step(1, Kind::Load), step(1, Kind::Return)];
-        let call = |action: &str| Call::positional(action, [], []);
-        let history = History::from_calls([(0, 1, Some(4), call("a")), (1, 2, None, call("b"))]).unwrap();
-        let at = |after, thread| operation_at(&steps, after, thread, &history).map(|id| history.name(id));
-        assert_eq!((at(3, 1), at(3, 2)), (Some("T0:0".to_owned()), Some("T1:0".to_owned())));
-        assert_eq!((at(4, 1), at(1, 2)), (None, None));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use explore::{Control, Controlled, Ending, Order, Program, Run, Store, schedule_of};
+use explore::{Control, Controlled, Ending, Order, Program, Run, Store, report_of, schedule_of};
 use history::{Call, History};
 use judge::{Failed, InputError, Judge, Recording};
 use report::{Interleaving, Report};
@@ -125,8 +125,7 @@ impl Replay {
 
     /// The name of the operation that the stored report blames, if the run was rejected.
     pub fn blamed(&self) -> Option<String> {
-        let report = std::fs::read_to_string(self.store.path(&self.run.id).join("report.json")).ok()?;
-        blamed(&Report::from_json(&report).ok()?).into_iter().next()
+        blamed(&report_of(&self.store.path(&self.run.id))?).into_iter().next()
     }
 
     /// Checks a trace against the specification stored with the run; `None` if it has none.

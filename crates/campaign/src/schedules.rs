@@ -43,6 +43,24 @@ impl How {
         }
     }
 
+    /// The policies of a strategy that draws schedules, which it uses in turns; empty if it explores.
+    fn policies(self) -> &'static [Policy] {
+        match self {
+            How::Random => &[Policy::Random],
+            How::Pct => &[Policy::Pct],
+            How::Pos => &[Policy::Pos],
+            How::Mix => &[Policy::Random, Policy::Pct, Policy::Pos],
+            How::Dfs | How::Dpor => &[],
+        }
+    }
+
+    /// The strategy that chose the schedule of this order: of a mix, the one whose turn it was.
+    pub(crate) fn of_order(self, order: &Order) -> How {
+        let single = [How::Random, How::Pct, How::Pos].into_iter();
+        let turn = single.filter(|_| self == How::Mix).find(|how| how.policies() == [order.policy]);
+        turn.unwrap_or(self)
+    }
+
     /// Whether it ends when there is nothing left to explore.
     pub fn is_exploration(self) -> bool {
         matches!(self, How::Dfs | How::Dpor)
@@ -237,6 +255,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
 
     /// The claims about schedules, given why the loop ended.
     pub fn explored(mut self, stopped: Stopped) -> Explored {
+        let base = self.control.outcome().base;
         let merges = self.scheduling.merges();
         let Scheduling { how, order, dfs, unseen } = self.scheduling;
         let per_bound = self.strategy.per_bound().to_vec();
@@ -255,7 +274,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             per_bound,
             unseen,
             novelty: self.novelty.counts(),
-            races: self.races.iter().map(|race| self.harness.race_accesses(race)).collect(),
+            races: self.races.iter().map(|race| self.harness.race_accesses(race, base)).collect(),
         }
     }
 }
@@ -298,12 +317,10 @@ enum Chosen {
 impl Chosen {
     fn new(scheduling: &Scheduling) -> Chosen {
         let order = scheduling.order.clone();
-        let sampling = |policy| Chosen::Sampling(Sampling::new(Order { policy, ..order.clone() }));
         match scheduling.how {
-            How::Random => sampling(Policy::Random),
-            How::Pct => sampling(Policy::Pct),
-            How::Pos => sampling(Policy::Pos),
-            How::Mix => Chosen::Sampling(Sampling::mixed(order, &[Policy::Random, Policy::Pct, Policy::Pos])),
+            How::Random | How::Pct | How::Pos | How::Mix => {
+                Chosen::Sampling(Sampling::mixed(order, scheduling.how.policies()))
+            }
             How::Dfs => Chosen::Dfs(scheduling.dfs()),
             How::Dpor => Chosen::Dpor(Dpor::new(order)),
         }

@@ -78,9 +78,9 @@ pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>))
         return Err(Error::about(&run.id, "it did not fail, or only ran out of time"));
     };
     tell(Shrunk::Begun(wanted));
-    let mut shrinking = Shrinking { replay, wanted, control: replay.harness.start()?, schedules: 0 };
+    let mut shrinking = Shrinking { trials: Trials { replay, wanted, control: replay.harness.start()? }, schedules: 0 };
     let (plan, like, schedule) = (run.plan.clone(), replay.like.clone(), replay.schedule.clone());
-    let Some(first) = shrinking.fails(&plan, follow(&like, &schedule))? else {
+    let Some(first) = shrinking.trials.fails(&plan, follow(&like, &schedule))? else {
         return Err(Error::with_help(
             &run.id,
             "it does not fail again",
@@ -105,18 +105,23 @@ pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>))
     keep(replay, &found, wanted)
 }
 
-/// The state of shrinking.
-struct Shrinking<'a> {
+/// Executions that are compared with a stored run.
+pub(crate) struct Trials<'a> {
     replay: &'a Replay,
+    /// Why the stored run failed.
     wanted: &'a str,
     control: Control,
-    /// The number of random schedules so far.
-    schedules: u64,
 }
 
-impl Shrinking<'_> {
+impl<'a> Trials<'a> {
+    /// Starts a process for executions; `None` if the run did not fail.
+    pub(crate) fn of(replay: &'a Replay) -> Result<Option<Trials<'a>>, ControlError> {
+        let wanted = replay.run.cause.as_deref();
+        wanted.map(|wanted| Ok(Trials { replay, wanted, control: replay.harness.start()? })).transpose()
+    }
+
     /// Runs it, and returns the execution if it failed for the same reason.
-    fn fails(&mut self, plan: &Plan, order: Order) -> Result<Option<Tried>, ControlError> {
+    pub(crate) fn fails(&mut self, plan: &Plan, order: Order) -> Result<Option<Tried>, ControlError> {
         let tried = self.replay.harness.execute(&mut self.control, plan, order)?;
         let report = match tried.ran.ended {
             Ended::Finished if tried.trace.exists() => {
@@ -134,10 +139,23 @@ impl Shrinking<'_> {
         }
         Ok(is_same.then_some(tried))
     }
+}
+
+/// The state of shrinking.
+struct Shrinking<'a> {
+    trials: Trials<'a>,
+    /// The number of random schedules so far.
+    schedules: u64,
+}
+
+impl Shrinking<'_> {
+    fn is_interrupted(&self) -> bool {
+        (self.trials.replay.host.is_interrupted)()
+    }
 
     /// Leaves out operations until none can be. Returns whether some were.
     fn fewer_operations(&mut self, found: &mut Failing, tries: u64) -> Result<bool, ControlError> {
-        if found.plan.test.is_some() || self.replay.run.test.is_some() {
+        if found.plan.test.is_some() || self.trials.replay.run.test.is_some() {
             return Ok(false); // `lineup` has already made its test smaller, and other tests have no size.
         }
         let mut is_smaller = false;
@@ -171,24 +189,24 @@ impl Shrinking<'_> {
         for (thread, operation) in operations(&found.plan).into_iter().filter(|made| !without.contains(made)) {
             only.entry(thread).or_default().push(operation);
         }
-        if only.is_empty() || (self.replay.host.is_interrupted)() {
+        if only.is_empty() || self.is_interrupted() {
             return Ok(false);
         }
         let plan = Plan { perturb: Vec::new(), only: Some(Only(only)), ..found.plan.clone() };
         let followed = projected(found, without);
         let mut orders = vec![Order { strict: false, follow: followed, ..follow(&found.like, &found.schedule) }];
         for number in 0..tries {
-            let seed = self.replay.run.plan.seed.wrapping_add(self.schedules + number);
+            let seed = self.trials.replay.run.plan.seed.wrapping_add(self.schedules + number);
             let policy = if number % 2 == 0 { Policy::Pos } else { Policy::Random };
             orders.push(Order { policy, seed, ..found.like.clone() });
         }
         self.schedules += tries;
         for order in orders {
-            if (self.replay.host.is_interrupted)() {
+            if self.is_interrupted() {
                 return Ok(false);
             }
             let like = Order { seed: order.seed, ..found.like.clone() };
-            if let Some(tried) = self.fails(&plan, order)? {
+            if let Some(tried) = self.trials.fails(&plan, order)? {
                 let schedule = tried.execution.schedule();
                 *found = Failing { plan, like, schedule, steps: tried.execution.steps };
                 return Ok(true);
@@ -202,11 +220,11 @@ impl Shrinking<'_> {
         let mut problem = None;
         let before = found.clone();
         let simplified = simplify(&before.schedule, most, |decisions| {
-            if problem.is_some() || (self.replay.host.is_interrupted)() {
+            if problem.is_some() || self.is_interrupted() {
                 return None;
             }
             let order = Order { strict: false, follow: decisions.to_vec(), ..follow(&before.like, &before.schedule) };
-            let tried = self.fails(&before.plan, order).unwrap_or_else(|error| {
+            let tried = self.trials.fails(&before.plan, order).unwrap_or_else(|error| {
                 problem = Some(error);
                 None
             })?;
@@ -219,7 +237,7 @@ impl Shrinking<'_> {
             found.schedule = simplified.schedule;
             // The steps of the last failing execution need not be those of the simplest.
             let order = follow(&found.like, &found.schedule);
-            if let Some(tried) = self.fails(&found.plan, order)? {
+            if let Some(tried) = self.trials.fails(&found.plan, order)? {
                 found.steps = tried.execution.steps;
             }
         }
@@ -295,19 +313,11 @@ fn projected(found: &Failing, without: &[Made]) -> Vec<Decision> {
     kept
 }
 
-impl Replay {
-    /// Whether the run fails for the same reason under this order, in a fresh process.
-    pub(crate) fn fails_alike(&self, order: Order) -> Result<bool, Error> {
-        let Some(wanted) = &self.run.cause else { return Ok(false) };
-        let mut shrinking = Shrinking { replay: self, wanted, control: self.harness.start()?, schedules: 0 };
-        Ok(shrinking.fails(&self.run.plan, order)?.is_some())
-    }
-}
-
 /// Why a run failed; `None` if it did not.
 fn reason(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Option<String> {
     let rejected = || report.filter(|report| matches!(report.verdict, Verdict::Rejected(_))).and_then(cause);
-    let raced = || tried.race.as_ref().map(|race| race::cause(&replay.harness.race_accesses(race)));
+    let raced =
+        || tried.race.as_ref().map(|race| race::cause(&replay.harness.race_accesses(race, tried.execution.base)));
     failure_of(&tried.ran.ended).or_else(rejected).or_else(raced).or_else(|| report.and_then(cause))
 }
 

@@ -110,9 +110,7 @@ impl Tally {
             Ended::Stuck { .. } => (Kind::Stuck, failure_of(ended).unwrap_or_default()),
             Ended::TooLong { steps } => (Kind::Inconclusive, too_long(*steps)),
             Ended::BrokenOff { why } => (Kind::Inconclusive, why.clone()),
-            Ended::TimedOut { .. } | Ended::Interrupted => {
-                (Kind::Stuck, format!("still running after {}", humantime::format_duration(timeout)))
-            }
+            Ended::TimedOut { .. } | Ended::Interrupted => (Kind::Stuck, still_running(timeout)),
             Ended::Finished => match (problem, report) {
                 (Some(Problem::Recording(why)), _) => (Kind::Unchecked, why),
                 (Some(Problem::Stopped(why)), _) => (Kind::Inconclusive, format!("inconclusive: {why}")),
@@ -314,6 +312,11 @@ fn interval(successes: u64, trials: u64) -> (f64, f64) {
     let width = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z * z / n;
     (((middle - width) / scale).max(0.0), ((middle + width) / scale).min(1.0))
+}
+
+/// The cause of runs that did not end in time.
+pub(crate) fn still_running(timeout: Duration) -> String {
+    format!("still running after {}", humantime::format_duration(timeout))
 }
 
 /// The cause of runs stopped at the step limit.

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use explore::{Artifacts, Ended, Environment, Note, Order, Plan, Program, Run, Store, Test};
 
 use crate::campaign::repeated;
-use crate::tally::failure_of;
+use crate::harness::clear_scratch;
+use crate::tally::{failure_of, still_running};
 use crate::{
     Budget, DfsOptions, Error, Executed, Explored, Harness, Host, How, Next, Schedules, Scheduling, Stopped, run,
 };
@@ -159,10 +160,9 @@ impl Testing {
         let ended = &failed.ran.ended;
         let controlled = match ended {
             // A replay would take as long, and stop somewhere else.
-            Ended::TimedOut { .. } => decided.execution.controlled(how.name(), &decided.order),
-            _ => repeated(harness, how.name(), failed, decided),
+            Ended::TimedOut { .. } => decided.execution.controlled(how.of_order(&decided.order).name(), &decided.order),
+            _ => repeated(harness, how, failed, decided),
         };
-        let late = || format!("still running after {}", humantime::format_duration(self.timeout));
         let run = Run {
             schema: Run::schema(),
             id: self.store.free_id(decided.order.seed),
@@ -179,7 +179,7 @@ impl Testing {
             }),
             level: weak::Level::default().to_string(),
             verdict: None,
-            cause: Some(failure_of(ended).unwrap_or_else(late)),
+            cause: Some(failure_of(ended).unwrap_or_else(|| still_running(self.timeout))),
             controlled: Some(controlled),
             race: None,
             environment: Environment::here(),
@@ -205,7 +205,6 @@ impl Testing {
 
     /// Removes the files of executions.
     pub fn clear(&self) -> Result<(), Error> {
-        let scratch = self.store.scratch();
-        crate::harness::remove(&scratch).map_err(|error| Error::about(scratch.display(), error))
+        clear_scratch(&self.store)
     }
 }

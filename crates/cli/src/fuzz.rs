@@ -226,7 +226,7 @@ fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result
         Output::Human => {
             out!("\n{}", tally.summary(*took));
             if let Some(explored) = explored {
-                out!("{}", explored.text());
+                out!("{}{}", explored.text(), explored.novelty());
             }
             let expected = tally.expected.as_deref().unwrap_or_default();
             out!("{}", tally.coverage.text(expected, &campaign.settings.harness.unsupported));

@@ -65,5 +65,5 @@ pub use race::{DataRace, Race, RacedAccess, verb};
 #[cfg(feature = "control")]
 pub use runtime::{NoRuntime, Runtime};
 pub use shrink::{Simplified, simplify, without_switch};
-pub use store::{Artifacts, Environment, Run, Store, StoreError, Test, move_to, schedule_of};
+pub use store::{Artifacts, Environment, Run, Store, StoreError, Test, move_to, report_of, schedule_of};
 pub use workload::{Asked, BadProfile, Workload};

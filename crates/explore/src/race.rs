@@ -11,15 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct Race {
     /// The accesses, the earlier one first.
     pub accesses: [RacingAccess; 2],
-    /// The load address of the program.
-    pub base: u64,
 }
 
 impl Race {
     /// The first race of an execution.
     pub fn of(outcome: &Outcome) -> Option<Race> {
-        let Outcome { race: accesses, base, .. } = *outcome;
-        (outcome.flags & Outcome::RACED != 0).then_some(Race { accesses, base })
+        (outcome.flags & Outcome::RACED != 0).then_some(Race { accesses: outcome.race })
     }
 
     /// The return addresses of the accesses.

@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use report::Report;
 use schedule::{BadSchedule, Schedule};
 
 use crate::execution::Controlled;
@@ -23,6 +24,9 @@ use crate::race::DataRace;
 
 /// The schema of `run.json`.
 const SCHEMA: &str = "omnilink.run/1";
+
+/// The file with a run's report.
+const REPORT: &str = "report.json";
 
 /// The file with a run's decisions.
 pub(crate) const SCHEDULE: &str = "schedule";
@@ -96,7 +100,7 @@ pub struct Artifacts<'a> {
     /// The trace. It is moved.
     pub trace: &'a Path,
     /// The report of the check.
-    pub report: Option<&'a report::Report>,
+    pub report: Option<&'a Report>,
     /// The specification's files, and their names in the store.
     pub spec: &'a [(PathBuf, String)],
     /// The decisions, if the schedule was controlled.
@@ -244,7 +248,7 @@ impl Store {
             fs::copy(file, &copy).map_err(|error| StoreError::file(file, error))?;
         }
         if let Some(report) = report {
-            write("report.json", report.to_json())?;
+            write(REPORT, report.to_json())?;
         }
         if let Some(schedule) = schedule {
             write(SCHEDULE, schedule.to_string())?;
@@ -365,6 +369,12 @@ pub fn move_to(from: &Path, to: &Path) -> io::Result<()> {
         fs::copy(entry.path(), to.join(entry.file_name()))?;
     }
     fs::remove_dir_all(from)
+}
+
+/// The report of the run in this directory, if it has one that can be read.
+pub fn report_of(directory: &Path) -> Option<Report> {
+    let text = fs::read_to_string(directory.join(REPORT)).ok()?;
+    Report::from_json(&text).ok()
 }
 
 /// The schedule of the run in this directory, if it has one.

@@ -25,16 +25,13 @@ pub struct Interleaving {
     pub waits: Vec<String>,
     /// The number of switches away from a thread that could have continued, outside operations included.
     pub preemptions: u64,
-    /// What happens without each of these switches; empty if that was not tried.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub without: Vec<WithoutSwitch>,
-    /// Which of them are necessary, in one sentence.
+    /// Which of these switches are necessary, in one sentence, if that was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub necessary: Option<String>,
 }
 
 /// What an execution does without one of its switches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WithoutSwitch {
     /// The step before which the switch happens.
     pub before: u64,
@@ -98,30 +95,8 @@ const LANES: usize = 12;
 
 impl Interleaving {
     /// Adds what happens without each of its switches.
-    pub fn with_switches(self, without: Vec<WithoutSwitch>) -> Interleaving {
-        let tried = Interleaving { without, ..self };
-        Interleaving { necessary: tried.necessary_switches(), ..tried }
-    }
-
-    /// The sentence about switches that are necessary; `None` if they were not tried.
-    fn necessary_switches(&self) -> Option<String> {
-        let needed: Vec<String> =
-            self.without.iter().filter(|tried| !tried.still_fails).map(|tried| tried.before.to_string()).collect();
-        let all = count(self.without.len() as u64, "preemption");
-        Some(match (self.without.len(), &*needed) {
-            (0, _) => return None,
-            (1, []) => "it fails without the switch too".to_owned(),
-            (_, []) => format!("it fails without any single one of the {all} too"),
-            (all, needed) if all == needed.len() && all > 1 => {
-                format!("all {all} preemptions are necessary: the switches before steps {}", listed(needed))
-            }
-            (1, _) => format!("the switch before step {} is necessary: without it the run does not fail", needed[0]),
-            (_, [one]) => format!("of the {all} one is necessary: the switch before step {one}"),
-            (_, needed) => {
-                let steps = listed(needed);
-                format!("of the {all} {} are necessary: the switches before steps {steps}", needed.len())
-            }
-        })
+    pub fn with_switches(self, without: &[WithoutSwitch]) -> Interleaving {
+        Interleaving { necessary: necessary(without), ..self }
     }
 
     /// The steps as text of at most 80 columns: the number of a step, a lane for each thread, the line of the program,
@@ -203,6 +178,27 @@ impl InterleavedStep {
     }
 }
 
+/// The sentence about switches that are necessary; `None` if none was tried.
+fn necessary(without: &[WithoutSwitch]) -> Option<String> {
+    let needed: Vec<String> =
+        without.iter().filter(|tried| !tried.still_fails).map(|tried| tried.before.to_string()).collect();
+    let all = count(without.len() as u64, "preemption");
+    Some(match (without.len(), &*needed) {
+        (0, _) => return None,
+        (1, []) => "it fails without the switch too".to_owned(),
+        (_, []) => format!("it fails without any single one of the {all} too"),
+        (all, needed) if all == needed.len() && all > 1 => {
+            format!("all {all} preemptions are necessary: the switches before steps {}", listed(needed))
+        }
+        (1, _) => format!("the switch before step {} is necessary: without it the run does not fail", needed[0]),
+        (_, [one]) => format!("of the {all} one is necessary: the switch before step {one}"),
+        (_, needed) => {
+            let steps = listed(needed);
+            format!("of the {all} {} are necessary: the switches before steps {steps}", needed.len())
+        }
+    })
+}
+
 /// Numbers as a list in a sentence.
 fn listed(numbers: &[String]) -> String {
     match numbers {
@@ -275,10 +271,9 @@ mod tests {
             total: 40,
             waits: vec!["T0 locks m".to_owned()],
             preemptions: 2,
-            without: Vec::new(),
             necessary: None,
         }
-        .with_switches(vec![
+        .with_switches(&[
             WithoutSwitch { before: 32, still_fails: false },
             WithoutSwitch { before: 12, still_fails: true },
         ])

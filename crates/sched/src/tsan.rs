@@ -443,7 +443,7 @@ unsafe extern "C-unwind" fn __tsan_atomic_thread_fence(order: c_int) {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C-unwind" fn __tsan_atomic_signal_fence(_order: c_int) {}
 
-/// The value that the program is about to read; 0 if it is none of the usual sizes.
+/// The value that the program is about to read; 0 unless it has 1, 2, 4 or 8 bytes.
 fn value_at(address: u64, size: usize) -> u64 {
     // A program that follows a null pointer should crash by itself.
     if address < 4096 {

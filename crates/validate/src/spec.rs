@@ -126,7 +126,7 @@ impl<'p> TraceSpec<'p> {
         })
     }
 
-    /// The value of a definition without parameters and variables, as printed; `None` if there is none of this name.
+    /// The value of a definition without parameters and variables, as printed; `None` if the module does not define it.
     pub fn constant(&self, name: &str) -> Result<Option<String>, Box<EvalError>> {
         let definition = self.program.module.names.get(name).copied();
         let Some(definition) = definition.filter(|&def| self.program.definition(def).params.is_empty()) else {

@@ -187,7 +187,6 @@ export interface Interleaving {
   total: number;
   waits?: string[];
   preemptions: number;
-  without?: { before: number; still_fails: boolean }[];
   necessary?: string | null;
 }
 

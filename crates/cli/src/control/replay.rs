@@ -1,11 +1,9 @@
 //! `omnilink replay`: replays a kept run step by step, and compares.
 
-use std::path::Path;
-
 use campaign::{Replay, Tried};
 use explore::Ended;
 use judge::Recording;
-use report::Detail;
+use report::{Detail, Report};
 
 use super::load;
 use crate::args::ReplayArgs;
@@ -30,10 +28,11 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
         let (tried, _control) = replay.repeat().map_err(print_campaign_error)?;
         replay.compare(&tried).map_err(print_campaign_error)?;
         if time == 0 {
+            let report = checked(&replay, &tried)?;
             if args.steps {
-                print_steps(&replay, &tried)?;
+                print_steps(&replay, &tried, report.as_ref())?;
             }
-            exit = judged(&replay, &tried.ran.ended, &tried.trace)?;
+            exit = print_verdict(&replay, &tried.ran.ended, report);
         }
     }
     let times = if args.times == 1 { String::new() } else { format!(" {} times", args.times) };
@@ -46,14 +45,21 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
     Ok(exit)
 }
 
+/// The report about the replayed run; `None` if it did not finish, or has no specification.
+fn checked(replay: &Replay, tried: &Tried) -> Result<Option<Report>, Exit> {
+    if tried.ran.ended != Ended::Finished {
+        return Ok(None);
+    }
+    replay.check(&tried.trace, &replay.run.id).map_err(|failed| print_failure(&failed, &replay.run.id))
+}
+
 /// Prints how it ended, or the verdict.
-fn judged(replay: &Replay, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
+fn print_verdict(replay: &Replay, ended: &Ended, report: Option<Report>) -> Exit {
     if *ended != Ended::Finished {
         print_end(ended);
-        return Ok(if matches!(ended, Ended::TooLong { .. }) { Exit::Inconclusive } else { Exit::Crashed });
+        return if matches!(ended, Ended::TooLong { .. }) { Exit::Inconclusive } else { Exit::Crashed };
     }
-    let report = replay.check(trace, &replay.run.id).map_err(|failed| print_failure(&failed, &replay.run.id))?;
-    let Some(mut report) = report else { return Ok(Exit::Accepted) };
+    let Some(mut report) = report else { return Exit::Accepted };
     report.next.clear(); // The trace is about to be deleted.
     out!("{}", report::text(&report, Detail::Brief, true));
     let race = replay.run.race.as_ref();
@@ -61,21 +67,19 @@ fn judged(replay: &Replay, ended: &Ended, trace: &Path) -> Result<Exit, Exit> {
         outln!("data race:");
         print_race(race);
     }
-    Ok(exit_of(&report).max(if race.is_some() { Exit::Raced } else { Exit::Nothing }))
+    exit_of(&report).max(if race.is_some() { Exit::Raced } else { Exit::Nothing })
 }
 
 /// Prints the steps inside operations, and which switches are necessary.
-fn print_steps(replay: &Replay, tried: &Tried) -> Result<(), Exit> {
-    let id = &replay.run.id;
+fn print_steps(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Result<(), Exit> {
     let recording = Recording::at(&tried.trace, None);
     // Tests without a specification record no history.
     let history = match tried.trace.exists() {
-        true => Some(recording.history().map_err(|failed| print_failure(&failed, id))?),
+        true => Some(recording.history().map_err(|failed| print_failure(&failed, &replay.run.id))?),
         false => None,
     };
-    let report = replay.check(&tried.trace, id).ok().flatten();
-    let shown = replay.interleaving(tried, history, report.as_ref());
+    let shown = replay.interleaving(tried, history, report);
     let without = campaign::without_switches(replay, &tried.execution).map_err(print_campaign_error)?;
-    outln!("{}", shown.with_switches(without).text());
+    outln!("{}", shown.with_switches(&without).text());
     Ok(())
 }

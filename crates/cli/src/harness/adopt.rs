@@ -44,17 +44,16 @@ pub(super) fn adopt(args: &InitArgs) -> Result<Adoption, Vec<Complaint>> {
         one(Complaint { help: Some(help.to_owned()), ..Complaint::new(message) })
     })?;
     let below = if host.is_some() { format!("{DIRECTORY}/") } else { String::new() };
-    let (commands, mut built) = commands(host.as_ref(), language);
+    let (commands, built) = commands(host.as_ref(), language);
     let mut adoption = Adoption {
         language,
         plan: Plan::default(),
         created: Vec::new(),
         changed: Vec::new(),
-        built: Vec::new(),
+        built,
         main: String::new(),
         remarks: Vec::new(),
     };
-    adoption.built.append(&mut built);
     let text = adoption.add_settings(args, &spec, &commands)?;
     let settings = Settings::parse(&text).map_err(|error| one(Complaint::new(format!("{FILE_NAME}: {error}"))))?;
     adoption.plan = generate::plan(&spec, &Around::default(), &settings)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ::report::{Report, Timeline, clean, sentence};
 use bytesize::ByteSize;
-use explore::{Run, Store};
+use explore::{Run, Store, report_of};
 use judge::{Failed, InputError};
 use page::{Index, IndexRun};
 
@@ -93,8 +93,7 @@ fn look(args: &ReportArgs, store: &Store, run: &Run) -> Result<Option<(Report, O
         Ok(shown) => return Ok(Some((shown.report, Some(shown.timeline)))),
         Err(why) => why,
     };
-    let kept = fs::read_to_string(directory.join("report.json")).ok().and_then(|text| Report::from_json(&text).ok());
-    match kept {
+    match report_of(&directory) {
         Some(report) => Ok(Some((report, None))),
         // Nothing was recorded, or the check was stopped during an evaluation.
         None if run.verdict.is_none() || matches!(why, Failed::Stopped(_)) => Ok(None),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ::report::{Interleaving, Report};
 use campaign::spec_of;
-use explore::{Run, Store, StoreError, unpack};
+use explore::{Run, Store, StoreError, report_of, unpack};
 use judge::{Assumption, Case, Failed, InputError, Inspection, Judge, ShowOptions, is_tla};
 use tempfile::TempDir;
 
@@ -162,8 +162,7 @@ impl Recording {
             ..judge::Options::default()
         };
         let recorded = judge::Recording::at(directory.join("trace"), None);
-        let stored = fs::read_to_string(directory.join("report.json")).ok();
-        let interleaving = stored.and_then(|text| Report::from_json(&text).ok()).and_then(|report| report.interleaving);
+        let interleaving = report_of(directory).and_then(|report| report.interleaving);
         let label = run.id.clone();
         Some(Recording { spec, options, recorded, label, run: Some(run), interleaving, temporary })
     }
