@@ -8,3 +8,5 @@ mod reading;
 mod renderers;
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod schedules;

@@ -1,0 +1,121 @@
+// The Schedule tab of five kept runs, which are in tests/golden/schedules: threads, steps, marks and waits of each, without
+// serious findings of axe in both themes.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { assertAlone, findings, nodes, open, plain } from './browser.ts';
+import { command, file, pages, picture } from './golden.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A run, and what its tab shows. */
+interface Kept {
+  name: string;
+  about: string;
+  threads: string[];
+  /** The number of steps inside operations. */
+  steps: number;
+  /** Texts of some steps: operation or line of the program, effect, place. */
+  says: string[];
+  /** The number of steps whose order matters. */
+  marked: number;
+  /** The operation that no order can place. */
+  fails: string[];
+  waits: string[];
+}
+
+const RUNS: Kept[] = [
+  {
+    name: 'rust',
+    about: 'a stack loses an element',
+    threads: ['T0', 'T1', 'T2'],
+    steps: 64,
+    says: ['let next = nodes[first].next.load(SeqCst);loads 1lib.rs:37', '◀ Pop() = elem: 14'],
+    marked: 14,
+    fails: ['✗ PopEmpty()'],
+    waits: [],
+  },
+  {
+    name: 'cpp',
+    about: 'a counter loses an update',
+    threads: ['T1', 'T2'],
+    steps: 8,
+    says: ['▶ Add()', 'count.store(before + 1);stores 1main.cpp:15'],
+    marked: 3,
+    fails: ['✗ Add() = before: 0'],
+    waits: [],
+  },
+  {
+    name: 'stuck',
+    about: 'two locks in different orders',
+    threads: ['T0', 'T1', 'T2'],
+    steps: 5,
+    says: ['▶ Get()', 'locks #1', 'locks #2'],
+    marked: 0,
+    fails: [],
+    waits: [
+      'main joins #3 at include/omnilink/drive.hpp:380',
+      'T0 locks #2, held by T2 at main.cpp:15',
+      'T1 locks #2, held by T2 at main.cpp:22',
+      'T2 locks #1, held by T1 at main.cpp:16',
+    ],
+  },
+  {
+    name: 'weak',
+    about: 'a load reads an old store',
+    threads: ['T1', 'T2'],
+    steps: 13,
+    says: ['sequence.store(before + 2, memory_order_release);stores 2main.cpp:22'],
+    marked: 8,
+    fails: ['✗ Read() = a: 0, b: 35'],
+    waits: [],
+  },
+  {
+    name: 'race',
+    about: 'a counter without a lock',
+    threads: ['T1', 'T2'],
+    steps: 4,
+    says: ['▶ Add()', '◀ Get() = now: 1'],
+    marked: 0,
+    fails: [],
+    waits: [],
+  },
+];
+
+// A single page was asked for if `cargo xtask viewer --only` wrote one.
+describe('schedules of kept runs', { concurrency: 2, skip: pages.length === 1 }, () => {
+  for (const kept of RUNS) {
+    test(`${kept.name}: ${kept.about}`, async () => {
+      const path = file(`schedule-${kept.name}.html`);
+      const store = `tests/golden/schedules/runs/${kept.name}`;
+      const report = spawnSync(command, ['report', '--store', store, 'latest', '--output', path], { cwd: ROOT });
+      assert.notEqual(report.status, 2, report.stderr.toString());
+      const url = pathToFileURL(path).href;
+      const { page, requests, errors, untilVerdict, violations, end } = await open(url);
+      await untilVerdict();
+      await page.getByRole('tab', { name: 'schedule' }).click();
+      const table = page.getByRole('region', { name: 'Steps by thread' });
+      const heads = await table.getByRole('columnheader').allTextContents();
+      assert.deepEqual(heads, ['step', ...kept.threads]);
+      const steps = (await table.locator('.step').allTextContents()).map(plain);
+      assert.equal(steps.length, kept.steps, steps.join('\n'));
+      for (const text of kept.says) assert.ok(steps.includes(plain(text)), `${text} is not in\n${steps.join('\n')}`);
+      assert.deepEqual(await table.locator('.step.bad').allTextContents(), kept.fails);
+      assert.equal(await table.locator('.step.meets').count(), kept.marked);
+      assert.deepEqual(await page.locator('.waits li').allTextContents(), kept.waits);
+      assert.ok((await nodes(page)) <= 2000, `${await nodes(page)} elements`);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.waitForTimeout(100);
+        await page.screenshot({ path: picture(`schedule-${kept.name}-${colorScheme}.png`) });
+        assert.deepEqual(await findings(page), []);
+      }
+      assert.deepEqual(errors, []);
+      assert.deepEqual(await violations(), []);
+      assertAlone(requests, url);
+      await end();
+    });
+  }
+});
