@@ -9,6 +9,7 @@
 mod bench;
 mod book;
 mod ci;
+mod fleet;
 mod fuzz;
 mod hostile;
 mod lineup;
@@ -95,6 +96,8 @@ enum Command {
         #[arg(long, default_value_t = 3, requires = "compare", value_parser = clap::value_parser!(u64).range(1..))]
         seeds: u64,
     },
+    /// Check the crates below `fleet`, and jobs on clusters on this machine; needs Java and Python
+    Fleet(fleet::Options),
     /// Run the fuzz targets with libFuzzer
     Fuzz {
         /// The time for each target, in seconds
@@ -174,6 +177,7 @@ fn run(command: Command) -> Result<()> {
                 false => studies::run(&workspace, name.as_deref(), build),
             }
         }
+        Command::Fleet(options) => fleet::run(&workspace, &options),
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Command::Mutants(options) => mutants::run(&workspace, &options),
         Command::Hostile { full, write, command, name } => {

@@ -45,6 +45,7 @@ const ROOT: &[&str] = &[
     "crates",
     "deny.toml",
     "examples",
+    "fleet",
     "fuzz",
     "recorders",
     "rustfmt.toml",

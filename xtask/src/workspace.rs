@@ -62,12 +62,12 @@ impl Workspace {
         }
     }
 
-    /// Builds every program of the workspace as tests use them, and returns the directory that they are in then.
+    /// Builds every program as tests use them, and returns the directory that they are in then.
     ///
     /// Cargo chooses the features of dependencies for all packages that it is asked for together, those of development
     /// dependencies only if tests or examples are built. Any other selection would build most of the workspace again.
     pub(crate) fn build_programs(&self) -> Result<PathBuf> {
-        self.cargo("build --quiet --workspace --bins --examples")?;
+        self.cargo("build --quiet --bins --examples")?;
         Ok(self.metadata.target_directory.join("debug").into())
     }
 

@@ -69,6 +69,6 @@ pub use lineup::{Exploration, LineupVerdict, ObjectProgram, Tested, Unexplained}
 pub use replay::{Replay, judge_of, spec_of};
 pub use schedules::{Decided, DfsOptions, How, Schedules, Scheduling};
 pub use shrink::{Effort, Shrunk, Smaller, shrink};
-pub use tally::{Kind, Seen, Tally, too_long};
+pub use tally::{Kind, Seen, Tally, interval, too_long};
 pub use testing::{FailedTest, TestRun, TestVerdict, Testing};
 pub use tier::Choice;

@@ -305,7 +305,7 @@ impl Tally {
 
 /// The 95 % confidence interval of a probability (Wilson, Probable inference, the law of succession, and statistical
 /// inference).
-fn interval(successes: u64, trials: u64) -> (f64, f64) {
+pub fn interval(successes: u64, trials: u64) -> (f64, f64) {
     let (n, z) = (trials as f64, 1.96_f64);
     let p = successes as f64 / n;
     let middle = p + z * z / (2.0 * n);

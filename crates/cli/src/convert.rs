@@ -54,6 +54,17 @@ fn write(trace: &Trace, args: &ConvertArgs) -> Result<(), InputError> {
         file.commit().map_err(cannot)
     };
     match (args.to, &args.output) {
+        #[cfg(feature = "fleet")]
+        (Writable::Parquet, Some(path)) => {
+            let mut file = NewFile::create(path).map_err(cannot)?;
+            columns::file::write(trace, args.by.as_deref(), &mut file).map_err(InputError::new)?;
+            file.commit().map_err(cannot)
+        }
+        #[cfg(feature = "fleet")]
+        (Writable::Parquet, None) => Err(InputError {
+            message: "a Parquet file cannot go to standard output".into(),
+            help: Some("name it with `--output`".into()),
+        }),
         (Writable::Jsonl, _) => into_file(|trace, out| jsonl::write(trace, out)),
         (Writable::Text, _) => into_file(|trace, out| text::write(trace, out)),
         (Writable::Binary, Some(directory)) => write_binary(trace, directory),

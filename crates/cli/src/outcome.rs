@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use campaign::{Error, too_long};
-use explore::{Blocked, DataRace, Ended, StoreError};
+use explore::{Blocked, DataRace, Ended, Run, StoreError};
 use judge::{Failed, InputError};
 use report::{Report, Verdict, clean};
 
@@ -92,6 +92,16 @@ pub(crate) fn print_end(ended: &Ended) {
             said.lines().for_each(|line| outln!("    | {}", clean(line)));
             stack.iter().for_each(|line| outln!("    in {}", clean(line)));
         }
+    }
+}
+
+/// The exit code of how a run ended, apart from the verdict about its operations.
+pub(crate) fn exit_of_run(run: &Run) -> Exit {
+    match (&run.ended, &run.race) {
+        (Ended::Finished, None) => Exit::Nothing,
+        (Ended::Finished, Some(_)) => Exit::Raced,
+        (Ended::TooLong { .. }, _) => Exit::Inconclusive,
+        _ => Exit::Crashed,
     }
 }
 

@@ -28,6 +28,9 @@ const SCHEMA: &str = "omnilink.run/1";
 /// The file with a run's report.
 const REPORT: &str = "report.json";
 
+/// The file about a run, which completes it.
+const RUN: &str = "run.json";
+
 /// The file with a run's decisions.
 pub(crate) const SCHEDULE: &str = "schedule";
 
@@ -70,6 +73,20 @@ pub struct Run {
     pub race: Option<DataRace>,
     /// Where it ran.
     pub environment: Environment,
+}
+
+impl Run {
+    /// How it ended, in a few words; `None` if normally and without a data race.
+    pub fn failure(&self) -> Option<String> {
+        Some(match &self.ended {
+            Ended::Finished => return self.race.as_ref().map(|_| "data race".to_owned()),
+            Ended::Crashed { how, .. } => how.clone(),
+            Ended::Stuck { how, .. } => format!("stuck: {how}"),
+            Ended::TooLong { steps } => format!("longer than {}", crate::counted(*steps, "step")),
+            Ended::BrokenOff { why } => format!("aborted: {why}"),
+            Ended::TimedOut { .. } | Ended::Interrupted => "did not end, and was stopped".to_owned(),
+        })
+    }
 }
 
 /// A test, or another program that runs as it is: it takes no input, and has no specification.
@@ -255,7 +272,7 @@ impl Store {
         }
         // Written last: it marks the run as complete.
         let text = serde_json::to_string_pretty(run).expect("a run is plain data");
-        write("run.json", text + "\n")?;
+        write(RUN, text + "\n")?;
         Ok(directory)
     }
 
@@ -268,7 +285,11 @@ impl Store {
                 Err(error) => damaged.push(error),
             }
         }
-        runs.sort_by(|a: &Run, b: &Run| (a.began, &a.id).cmp(&(b.began, &b.id)));
+        // Several runs may begin within one second. The file that completes a run says which of them came later.
+        runs.sort_by_cached_key(|run: &Run| {
+            let written = fs::metadata(self.path(&run.id).join(RUN)).and_then(|metadata| metadata.modified()).ok();
+            (run.began, written, run.id.clone())
+        });
         Ok((runs, damaged))
     }
 
@@ -409,7 +430,7 @@ struct Head {
 
 /// Reads the `run.json` of a directory.
 pub(crate) fn read(directory: &Path) -> Result<Run, StoreError> {
-    let path = directory.join("run.json");
+    let path = directory.join(RUN);
     let text = fs::read_to_string(&path).map_err(|error| StoreError::file(&path, error))?;
     let damaged = |why: String| StoreError::Damaged { path: path.clone(), why };
     let parsed = |error: serde_json::Error| damaged(error.to_string());
@@ -513,7 +534,7 @@ pub(crate) mod tests {
     fn damaged_runs_are_errors() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path());
-        let path = store.path("abc123").join("run.json");
+        let path = store.path("abc123").join(RUN);
         let damaged = || store.list().unwrap().1[0].to_string().rsplit(": ").next().unwrap().to_owned();
         fs::write(&path, "{").unwrap();
         assert_eq!(store.find("latest").unwrap().0.id, "abd456");
@@ -533,7 +554,7 @@ pub(crate) mod tests {
     fn runs_of_other_versions_are_named_and_kept() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path());
-        let path = store.path("abc123").join("run.json");
+        let path = store.path("abc123").join(RUN);
         fs::write(&path, r#"{"schema": "omnilink.run/9", "id": {"name": "abc123"}}"#).unwrap();
         let found = |name: &str| store.find(name).unwrap_err().to_string().rsplit(": ").next().unwrap().to_owned();
         insta::assert_snapshot!(found("abc"), @"unsupported version `omnilink.run/9` (expected `omnilink.run/1`)");

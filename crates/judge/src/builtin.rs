@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::level::Options as LevelOptions;
+use models::stretch::{Stretch, check_stretch};
 use models::{Model, Visitor, with_model};
 use report::{
     Coverage, CoveredAction, Evidence, Field, Legal, Mentions, OpRef, Reason, Rejection, Report, Stuck, Timeline,
@@ -16,8 +17,9 @@ use report::{
 use search::{Assumption, Explanation, Misfit, Route, Spec, Stats, Why};
 
 use crate::input::InputError;
+use crate::keys::{self, Carried, Key, KeyVerdict};
 use crate::own_order;
-use crate::recording::{Held, Stream, Whole};
+use crate::recording::{Held, Recording, Stream, Whole};
 use crate::show::{
     AssumptionResolver, Inspection, MOST_ENDINGS, ShowBuilder, ShowOptions, TimelineBuilder, Way, places,
 };
@@ -37,6 +39,7 @@ pub(crate) struct Builtin {
 trait Choice: Debug + Send + Sync {
     fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed>;
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed>;
+    fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<KeyVerdict, Failed>;
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult;
 }
 
@@ -53,6 +56,10 @@ impl Choice for Named {
 
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed> {
         Ok(with_model(&self.0, walk).map_err(InputError::new)??)
+    }
+
+    fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<KeyVerdict, Failed> {
+        with_model(&self.0, check).map_err(InputError::new)?
     }
 
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
@@ -78,6 +85,10 @@ impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
         Ok(walk.visit((self.0)())?)
     }
 
+    fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<KeyVerdict, Failed> {
+        check.visit((self.0)())
+    }
+
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
         Ok(models::level::check(&(self.0)(), history, options, watcher)?)
     }
@@ -100,6 +111,15 @@ impl Builtin {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         Builtin { file: Some(path.to_owned()), ..Builtin::own(&name, model) }
     }
+
+    /// Checks the operations of one key.
+    pub(crate) fn check_key(&self, asked: &crate::Options, key: Key<'_>) -> Result<KeyVerdict, Failed> {
+        let is_plain = asked.is_linearizable() && !asked.exhaustive && asked.assume.is_empty();
+        if !is_plain || asked.own_order(None).is_some() {
+            return keys::check_whole(self, asked, key);
+        }
+        self.choice.check_key(KeyCheck { asked, against: self, key })
+    }
 }
 
 impl Against for Builtin {
@@ -117,6 +137,10 @@ impl Against for Builtin {
             return check.check_level(&*self.choice);
         }
         self.choice.check(check)
+    }
+
+    fn builtin(&self) -> Option<&Builtin> {
+        Some(self)
     }
 
     fn name(&self) -> &str {
@@ -236,6 +260,56 @@ fn assumed<M: Model>(model: &M, asked: &crate::Options, history: &History<Call>)
         }
     };
     Ok(resolver.resolve()?.into_iter().map(assumed).collect())
+}
+
+/// Checks the operations of one key as they come in.
+struct KeyCheck<'a, 'k> {
+    asked: &'a crate::Options,
+    against: &'a Builtin,
+    key: Key<'k>,
+}
+
+impl Visitor for KeyCheck<'_, '_> {
+    type Output = Result<KeyVerdict, Failed>;
+
+    fn visit<M: Model>(self, model: M) -> Self::Output {
+        let KeyCheck { asked, against, key } = self;
+        let Key { label, ops, begin, cut, limits } = key;
+        let wrong = |message: &str| InputError::new(format!("`{}`: {message}", against.name));
+        let load = |saved: &Value| model.load(saved).ok_or_else(|| wrong("a carried state is none of its states"));
+        let states: Option<Vec<M::State>> =
+            begin.map(|saved| saved.iter().map(load).collect::<Result<_, _>>()).transpose()?;
+        let next = || -> Result<_, Failed> {
+            let Some(op) = ops.next()? else { return Ok(None) };
+            Ok(Some(op.with(bound(&model, ops.processes(), &op)?)))
+        };
+        let watcher = |stats: &Stats| limits.poll(stats);
+        let options = crate::search_options(asked, true);
+        let Stretch { checked, operations, carried } = check_stretch(&model, states, cut, next, &options, &watcher)?;
+        if checked.verdict.is_accepted() {
+            let save = |state: &M::State| model.save(state).ok_or_else(|| wrong("its states cannot be carried"));
+            let saved = |carried: models::stretch::Carried<M::State>| -> Result<Carried, InputError> {
+                let states = carried.states.iter().map(save).collect::<Result<_, _>>()?;
+                Ok(Carried { states, since: carried.since })
+            };
+            return Ok(KeyVerdict::accepted(operations, carried.map(saved).transpose()?));
+        }
+        let Some(again) = ops.again()? else {
+            return Ok(KeyVerdict::without_report(&checked.verdict, operations));
+        };
+        let history = History::from_ops(ops.processes().into(), again);
+        let recording = Recording::of(history);
+        // A procedure may decide what the search could not.
+        let is_wide = matches!(checked.verdict, Verdict::Inconclusive(Stop::Width));
+        if is_wide && begin.is_none() && cut.is_none() && asked.shortcuts && model.has_procedure() {
+            let case = &mut Case { recording: &recording, label, witness: None, limits };
+            return Ok(KeyVerdict::of(against.check(asked, case, None)?, operations, None));
+        }
+        let held = recording.held(u64::MAX, limits)?;
+        let (spec, witness) = (&*against.name, &mut None);
+        let check = Check { asked, spec, label, held, limits, witness, builder: None, misfit: None };
+        Ok(KeyVerdict::of(check.report(&checked, Some(operations), &[])?.0, operations, None))
+    }
 }
 
 /// Checks one trace against the chosen model.
@@ -508,6 +582,7 @@ impl Check<'_, '_> {
             notes,
             tags: Vec::new(),
             coverage: None,
+            ended: None,
             interleaving: None,
             next: Vec::new(),
         };

@@ -26,6 +26,8 @@ pub enum Kind {
     Binary,
     /// A directory of logs of OmniLink's first version.
     MessagePack,
+    /// A Parquet file, or a directory of them.
+    Parquet,
 }
 
 /// An opened trace.
@@ -56,8 +58,9 @@ pub fn parse_format(name: &str) -> Result<Kind, String> {
     match name {
         "binary" => Ok(Kind::Binary),
         "msgpack" => Ok(Kind::MessagePack),
+        "parquet" => Ok(Kind::Parquet),
         _ => Format::by_name(name).map(Kind::File).ok_or_else(|| {
-            let known: Vec<&str> = Format::all().map(Format::name).chain(["binary", "msgpack"]).collect();
+            let known: Vec<&str> = Format::all().map(Format::name).chain(["binary", "msgpack", "parquet"]).collect();
             format!("unrecognized format (expected one of {})", known.join(", "))
         }),
     }
@@ -68,6 +71,7 @@ pub fn recordings(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     if path == Path::new("-")
         || !path.is_dir()
         || !files(path, "seg")?.is_empty()
+        || !files(path, PARQUET)?.is_empty()
         || path.join("manifest.json").exists()
     {
         return Ok(vec![path.to_owned()]);
@@ -114,6 +118,8 @@ struct Reading<'a> {
 fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, InputError> {
     let is_segment = path.extension() == Some(OsStr::new("seg"));
     let format = match kind {
+        Some(Kind::Parquet) => return Ok(Opened::Trace(parquet(path, how)?, None)),
+        None if is_parquet(path)? => return Ok(Opened::Trace(parquet(path, how)?, None)),
         Some(Kind::Binary) => return Segments::open(path, how).map(Opened::Segments),
         Some(Kind::MessagePack) => return Ok(Opened::Trace(message_pack(path, how)?, None)),
         None if is_segment || (path.is_dir() && files(path, "log")?.is_empty()) => {
@@ -131,6 +137,36 @@ fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, In
     let format = format.or_else(|| detect(&bytes)).ok_or_else(|| unrecognized(&bytes))?;
     let trace = format.read_until(&bytes, how.halt)?;
     Ok(Opened::Trace(trace, Some(Text { format, bytes })))
+}
+
+/// The extension of Parquet files.
+const PARQUET: &str = "parquet";
+
+/// True for a Parquet file, or a directory of them.
+pub fn is_parquet(path: &Path) -> Result<bool, InputError> {
+    match path.is_dir() {
+        true => Ok(!files(path, PARQUET)?.is_empty()),
+        false => Ok(path.extension() == Some(OsStr::new(PARQUET))),
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(path: &Path, how: &Reading<'_>) -> Result<Trace, InputError> {
+    let files = columns::file::files(path).map_err(InputError::new)?;
+    let bytes = files.iter().map(|file| fs::metadata(file).map_or(0, |metadata| metadata.len())).sum();
+    if bytes > how.most {
+        return Err(InputError::new(format!("{bytes} bytes are more than the limit of {}", how.most)));
+    }
+    how.count.fetch_add(bytes, Ordering::Relaxed);
+    columns::file::read(path).map_err(InputError::new)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &Path, _: &Reading<'_>) -> Result<Trace, InputError> {
+    Err(InputError {
+        message: "this build does not read Parquet".into(),
+        help: Some("`cargo install omnilink-cli --features fleet` builds one that does".into()),
+    })
 }
 
 impl Opened {

@@ -151,6 +151,7 @@ impl Seen<'_> {
             notes: Vec::new(),
             tags: Vec::new(),
             coverage: None,
+            ended: None,
             interleaving: None,
             next: Vec::new(),
         };

@@ -29,6 +29,7 @@ mod builtin;
 pub mod complaint;
 mod guard;
 pub mod input;
+mod keys;
 mod level;
 #[cfg(feature = "tla")]
 pub mod load;
@@ -58,6 +59,7 @@ use builtin::Builtin;
 pub use complaint::Complaint;
 pub use guard::Stage;
 pub use input::InputError;
+pub use keys::{Carried, Key, KeyOps, KeyVerdict};
 #[cfg(feature = "tla")]
 pub use log::infer;
 pub use recording::{Recording, operation, witness_line};
@@ -233,6 +235,11 @@ trait Against: Debug + Send + Sync {
     /// The recordings at a path, each of which is checked by itself.
     fn recordings(&self, path: &Path) -> Result<Vec<PathBuf>, InputError> {
         input::recordings(path)
+    }
+
+    /// The specification in Rust, if it is one.
+    fn builtin(&self) -> Option<&Builtin> {
+        None
     }
 
     /// The TLA+ specification, if it is one.
@@ -425,6 +432,7 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
         notes: note.into_iter().collect(),
         tags: Vec::new(),
         coverage: None,
+        ended: None,
         interleaving: None,
         next: Vec::new(),
     }

@@ -266,6 +266,7 @@ impl LogRun<'_> {
             notes,
             tags: Vec::new(),
             coverage: self.asked.coverage.then(|| logs::coverage(&bound, self.program, &checked)),
+            ended: None,
             interleaving: None,
             next: Vec::new(),
         })

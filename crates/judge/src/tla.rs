@@ -474,6 +474,7 @@ impl Run<'_> {
             notes: Vec::new(),
             tags: Vec::new(),
             coverage: None,
+            ended: None,
             interleaving: None,
             next: Vec::new(),
         })

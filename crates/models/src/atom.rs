@@ -111,6 +111,24 @@ impl Interner {
         if pairs.is_empty() { "empty".into() } else { pairs.join(" @@ ") }
     }
 
+    /// A map as a value, without loss: a pair for each key, and a value alone for what has no key.
+    pub fn save_map(&self, pairs: &[(Atom, Atom)]) -> Value {
+        Value::tuple(pairs.iter().map(|&(key, value)| match key {
+            Atom::UNKEYED => Value::tuple([self.value(value)]),
+            key => Value::tuple([self.value(key), self.value(value)]),
+        }))
+    }
+
+    /// The pairs that [`Interner::save_map`] wrote.
+    pub fn load_map(&self, saved: &Value) -> Option<Vec<(Atom, Atom)>> {
+        let pair = |pair: &Value| match pair.as_tuple()? {
+            [value] => Some((Atom::UNKEYED, self.atom(value))),
+            [key, value] => Some((self.atom(key), self.atom(value))),
+            _ => None,
+        };
+        saved.as_tuple()?.iter().map(pair).collect()
+    }
+
     /// A sequence for display.
     pub fn show_tuple(&self, elements: &[Atom]) -> String {
         Value::tuple(elements.iter().map(|&element| self.value(element))).to_string()

@@ -212,6 +212,16 @@ impl Model for Bank {
         &self.atoms
     }
 
+    fn save(&self, state: &State) -> Option<Value> {
+        Value::function(state.iter().map(|&(account, balance)| (self.atoms.value(account), Value::Int(balance))))
+    }
+
+    fn load(&self, saved: &Value) -> Option<State> {
+        let mut state = State::default();
+        self.balances(saved)?.iter().for_each(|&(account, balance)| state.put(account, balance));
+        Some(state)
+    }
+
     fn show(&self, state: &State) -> String {
         self.atoms.show_map(state.iter().map(|&(account, balance)| (account, Value::Int(balance))))
     }

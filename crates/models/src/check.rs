@@ -293,13 +293,13 @@ fn confirm<M: Model>(model: &M, history: &History<M::Op>, witness: Witness) -> R
 }
 
 /// Models do not fail, so only the replay can.
-fn confirmed<T>(result: Result<T, CheckError<std::convert::Infallible>>) -> Result<T, Error> {
+pub(crate) fn confirmed<T>(result: Result<T, CheckError<std::convert::Infallible>>) -> Result<T, Error> {
     result.map_err(|error| match error {
         CheckError::Unconfirmed(error) => Error::Unconfirmed(error),
     })
 }
 
-fn show<M: Model>(model: &M, parts: Vec<String>, method: Method, report: Report<M::State>) -> Checked {
+pub(crate) fn show<M: Model>(model: &M, parts: Vec<String>, method: Method, report: Report<M::State>) -> Checked {
     let verdict = match report.verdict {
         Verdict::Accepted(witness) => Verdict::Accepted(witness),
         Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),

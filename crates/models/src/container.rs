@@ -236,6 +236,16 @@ impl<D: Discipline> Model for Container<D> {
         &self.atoms
     }
 
+    fn save(&self, state: &State) -> Option<Value> {
+        Some(Value::tuple(state.iter().map(|&atom| self.atoms.value(atom))))
+    }
+
+    fn load(&self, saved: &Value) -> Option<State> {
+        let mut state = State::default();
+        saved.as_tuple()?.iter().for_each(|value| state.push(self.atoms.atom(value)));
+        Some(state)
+    }
+
     fn show(&self, state: &State) -> String {
         self.atoms.show_tuple(state)
     }

@@ -8,7 +8,7 @@
 //! | `fetch_add(delta) = old` | adds to the counter and returns the old value |
 //! | `read() = value` | the value; also `get` |
 
-use history::Call;
+use history::{Call, Value};
 use search::Spec;
 
 use crate::bind::Fields;
@@ -129,6 +129,17 @@ impl Model for Counter {
 
     fn atoms(&self) -> &Interner {
         &self.atoms
+    }
+
+    fn save(&self, state: &State) -> Option<Value> {
+        Value::integer(&state.to_string())
+    }
+
+    fn load(&self, saved: &Value) -> Option<State> {
+        match saved {
+            Value::Int(_) | Value::Big(_) => saved.to_string().parse().ok(),
+            _ => None,
+        }
     }
 
     fn show(&self, state: &State) -> String {

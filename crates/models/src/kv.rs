@@ -467,6 +467,16 @@ impl Model for Kv {
         &self.atoms
     }
 
+    fn save(&self, state: &State) -> Option<Value> {
+        Some(self.atoms.save_map(state))
+    }
+
+    fn load(&self, saved: &Value) -> Option<State> {
+        let mut state = State::default();
+        self.atoms.load_map(saved)?.into_iter().for_each(|(key, value)| state.put(key, value));
+        Some(state)
+    }
+
     fn show(&self, state: &State) -> String {
         self.atoms.show_map(state.iter().map(|&(key, value)| (key, self.atoms.value(value))))
     }

@@ -195,6 +195,20 @@ impl Model for KvAppend {
         &self.atoms
     }
 
+    fn save(&self, state: &State) -> Option<Value> {
+        let pair = |(key, text): &(Atom, Text)| Value::tuple([self.atoms.value(*key), Value::Str(text.text.clone())]);
+        Some(Value::tuple(state.0.iter().map(pair)))
+    }
+
+    fn load(&self, saved: &Value) -> Option<State> {
+        let mut state = State::default();
+        for pair in saved.as_tuple()? {
+            let [key, Value::Str(text)] = pair.as_tuple()? else { return None };
+            state.put(self.atoms.atom(key), Text::new(text.clone()));
+        }
+        Some(state)
+    }
+
     fn show(&self, state: &State) -> String {
         self.atoms.show_map(state.0.iter().map(|(key, text)| (*key, Value::Str(text.text.clone()))))
     }

@@ -39,6 +39,7 @@ pub mod registry;
 mod row;
 pub mod set;
 pub mod stack;
+pub mod stretch;
 pub mod unambiguous;
 
 pub use crate::atom::{Atom, Interner};

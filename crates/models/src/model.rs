@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use history::{Call, History, Interval, Op, Outcome};
+use history::{Call, History, Interval, Op, Outcome, Value};
 use search::Spec;
 use weak::registers::Touch;
 
@@ -48,6 +48,17 @@ pub trait Model:
 
     /// A state for display.
     fn show(&self, state: &Self::State) -> String;
+
+    /// A state as a value, from which [`Model::load`] makes it again in another interner; `None` if this model's states
+    /// cannot be carried from one check to another.
+    fn save(&self, _state: &Self::State) -> Option<Value> {
+        None
+    }
+
+    /// The state that was saved as this value; `None` if it is no such value.
+    fn load(&self, _saved: &Value) -> Option<Self::State> {
+        None
+    }
 
     /// The operation as an access of a register, if it is a plain read or write, with the number of the register's initial
     /// value.
@@ -108,7 +119,7 @@ pub struct About {
 pub(crate) mod tests {
     //! Runs calls written as text, and checks the laws of every model.
 
-    use history::{Interval, OpId, ProcessId, Value};
+    use history::{OpId, ProcessId};
 
     use super::*;
 
@@ -143,6 +154,9 @@ pub(crate) mod tests {
         }
         let run = |state: &M::State, a: &M::Op, b: &M::Op| model.next(state, a).and_then(|state| model.next(&state, b));
         for state in &states {
+            if let Some(saved) = model.save(state) {
+                assert_eq!(model.load(&saved).as_ref(), Some(state), "{saved}");
+            }
             for a in &ops {
                 let after = model.next(state, a);
                 assert_eq!(after.is_none(), model.why_not(state, a).is_some(), "{state:?} {a:?}");

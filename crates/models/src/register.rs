@@ -264,6 +264,16 @@ impl Model for Register {
         &self.atoms
     }
 
+    fn save(&self, state: &State) -> Option<Value> {
+        Some(self.atoms.save_map(state))
+    }
+
+    fn load(&self, saved: &Value) -> Option<State> {
+        let mut state = State::default();
+        self.atoms.load_map(saved)?.into_iter().for_each(|(key, value)| state.put(key, value));
+        Some(state)
+    }
+
     fn show(&self, state: &State) -> String {
         match &state[..] {
             [] => self.atoms.value(self.initial).to_string(),

@@ -209,6 +209,16 @@ impl Model for Set {
         &self.atoms
     }
 
+    fn save(&self, state: &State) -> Option<Value> {
+        Some(Value::set(state.iter().map(|&atom| self.atoms.value(atom))))
+    }
+
+    fn load(&self, saved: &Value) -> Option<State> {
+        let mut state = State::default();
+        self.elements(saved)?.iter().for_each(|&atom| state.push(atom));
+        Some(state)
+    }
+
     fn show(&self, state: &State) -> String {
         Value::set(state.iter().map(|&element| self.atoms.value(element))).to_string()
     }

@@ -34,6 +34,7 @@ fn report() -> Report {
         notes: Vec::new(),
         tags: Vec::new(),
         coverage: None,
+        ended: None,
         interleaving: None,
         next: Vec::new(),
     }

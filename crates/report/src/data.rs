@@ -45,6 +45,10 @@ pub struct Report {
     /// The exercised parts of the specification, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
+    /// How the run ended, if it did not end normally or had a data race: a verdict about its operations is then not
+    /// one about the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
     /// The steps of the execution, if its schedule was controlled and it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,

@@ -58,7 +58,11 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
         return format!("{name}: {}: there are no operations\n", pen.paint(YELLOW, "nothing to check"));
     }
     let Some(finding) = Finding::new(report) else {
-        let mut out = format!("{name}: {}{}, {}\n", pen.paint(GREEN, "accepted"), at_level(report), work(report));
+        let accepted = match &report.ended {
+            Some(ended) => format!("{}, its operations are accepted", pen.paint(RED, &clean(ended))),
+            None => pen.paint(GREEN, "accepted"),
+        };
+        let mut out = format!("{name}: {accepted}{}, {}\n", at_level(report), work(report));
         for remark in remarks(report) {
             let _ = writeln!(out, "  note: {remark}");
         }

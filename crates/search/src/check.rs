@@ -243,6 +243,14 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
         }
     }
 
+    /// Places every operation that ended before this time, as if the next operation began then.
+    pub fn advance(&mut self, time: u64, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+        match &mut self.0 {
+            Width::Narrow(run) => run.return_before(time, watch),
+            Width::Wide(run) => run.return_before(time, watch),
+        }
+    }
+
     /// Ends the stream and returns the verdict.
     pub fn finish(self, watch: &mut dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
         match self.0 {

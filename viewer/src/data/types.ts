@@ -177,6 +177,8 @@ export interface Report {
   /** Coverage of the specification, if requested. */
   coverage?: Coverage | null;
   /** The steps of the execution, if its schedule was controlled. */
+  /** How the run ended, if not normally or with a data race. */
+  ended?: string | null;
   interleaving?: Interleaving | null;
 }
 

@@ -20,6 +20,15 @@ export function headline(
   const verdict = verdictView(report);
   switch (verdict.kind) {
     case 'accepted':
+      if (report.ended) {
+        const [first = '', ...others] = brief(report.ended, 80);
+        return {
+          sign: '✗',
+          word: first.toUpperCase() + others.join(''),
+          rest: `an ${order} is allowed by`,
+          tone: 'bad',
+        };
+      }
       return { sign: '✓', word: 'Accepted', rest: `an ${order} is allowed by`, tone: 'good' };
     case 'stuck':
     case 'contradiction':

@@ -16,8 +16,8 @@ use anyhow::{Context, Result, bail, ensure};
 use self::steps::{Step, With};
 use crate::workspace::{Build, Workspace};
 use crate::{
-    bench, book, fuzz, hostile, mutants, oracle, packages, recorders, reference, sanitizers, smoke, studies, tidy,
-    viewer, workflows,
+    bench, book, fleet, fuzz, hostile, mutants, oracle, packages, recorders, reference, sanitizers, smoke, studies,
+    tidy, viewer, workflows,
 };
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
@@ -30,12 +30,12 @@ const TRACES: usize = 8;
 const STEPS: &[Step] = &[
     Step::new("format", With::Nothing, |workspace| workspace.cargo("fmt --check")),
     Step::new("tidy", With::Nothing, tidy::run),
-    Step::new("clippy", With::Nothing, |workspace| workspace.cargo("clippy --workspace --all-targets -- -D warnings")),
+    Step::new("clippy", With::Nothing, |workspace| workspace.cargo("clippy --all-targets -- -D warnings")),
     Step::new("facade without features", With::Nothing, |workspace| {
         workspace.cargo("clippy --package omnilink --no-default-features -- -D warnings")
     }),
-    Step::new("building tests", With::Nothing, |workspace| nextest(workspace, "--workspace --no-run")),
-    Step::new("tests", With::Nothing, |workspace| nextest(workspace, "--workspace")),
+    Step::new("building tests", With::Nothing, |workspace| nextest(workspace, "--no-run")),
+    Step::new("tests", With::Nothing, |workspace| nextest(workspace, "")),
     Step::new("examples in documents", With::Nothing, |workspace| smoke::run(workspace, false)),
     Step::new("command reference", With::Nothing, |workspace| reference::run(workspace, &reference::Options::check())),
     Step::new("workflows", With::Nothing, |workspace| workflows::run(workspace, &workflows::Options::default())),
@@ -45,13 +45,13 @@ const STEPS: &[Step] = &[
     Step::new("answers of TLC", With::Others, |workspace| oracle::run(workspace, &oracle::Options::quick())),
     Step::new("recorders", With::Others, |workspace| recorders::run(workspace, &recorders::Options::quick())),
     Step::new("doctests", With::Others, |workspace| {
-        workspace.cargo("test --quiet --doc --workspace --features omnilink-record/derive")
+        workspace.cargo("test --quiet --doc --features omnilink-record/derive")
     }),
     Step::new("random answers of TLC", With::Others, |workspace| {
         oracle::run(workspace, &oracle::Options::random(RANDOM))
     }),
     Step::new("docs", With::Others, |workspace| {
-        workspace.cargo_with("doc --no-deps --workspace", &[("RUSTDOCFLAGS", "-D warnings")])
+        workspace.cargo_with("doc --no-deps", &[("RUSTDOCFLAGS", "-D warnings")])
     }),
     Step::new("random histories", With::Others, |workspace| oracle::run(workspace, &oracle::Options::traces(TRACES))),
 ];
@@ -59,7 +59,7 @@ const STEPS: &[Step] = &[
 /// The slow steps, for `--full`.
 const FULL: &[Step] = &[
     Step::new("ignored tests", With::Nothing, |workspace| {
-        nextest(workspace, "--workspace --release --profile full --run-ignored only --no-tests pass")
+        nextest(workspace, "--release --profile full --run-ignored only --no-tests pass")
     }),
     Step::new("AddressSanitizer", With::Nothing, |workspace| sanitizers::address(installed(workspace, "nextest")?))
         .unless(sanitizers::lacks_nightly),
@@ -73,6 +73,7 @@ const FULL: &[Step] = &[
     Step::new("answers of TLC on large specs", With::Nothing, |workspace| {
         oracle::run(workspace, &oracle::Options::large())
     }),
+    Step::new("fleet", With::Nothing, |workspace| fleet::run(workspace, &fleet::Options::full())),
     Step::new("fuzz for a minute", With::Nothing, |workspace| fuzz::run(workspace, 60, None)),
     Step::new("mutants", With::Nothing, |workspace| mutants::run(workspace, &mutants::Options::default())),
 ];

@@ -56,8 +56,13 @@ const LAYERS: &[(&str, &[&str])] = &[
             "validate",
             "logs",
             "weak",
+            "columns",
         ],
     ),
+    ("columns", &["history"]),
+    ("keyed", &["history", "judge", "columns"]),
+    ("engine", &["history", "judge", "keyed"]),
+    ("python", &["judge", "columns", "keyed"]),
     ("explore", &["history", "settings", "suggest", "report", "schedule", "sched"]),
     ("campaign", &["history", "settings", "search", "lineup", "report", "judge", "schedule", "explore", "weak"]),
     (
@@ -80,6 +85,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "explore",
             "campaign",
             "weak",
+            "columns",
+            "engine",
         ],
     ),
     ("fuzz", &["explore", "history", "settings", "report", "schedule", "tla", "tla-syntax"]),
@@ -182,7 +189,7 @@ fn check_tests(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding
 /// A published crate has a README, and a library has an example in its documentation. A library that has no
 /// doctests has no callers in Rust, and examples of macros need the crate that re-exports them, which depends on theirs.
 fn check_docs(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding>> {
-    let Some(directory) = path.strip_suffix("Cargo.toml").filter(|directory| directory.starts_with("crates/")) else {
+    let Some(directory) = path.strip_suffix("Cargo.toml").filter(|directory| is_ours(directory)) else {
         return Ok(Vec::new());
     };
     let manifest: Table = manifest.parse().with_context(|| format!("{path} is not TOML"))?;
@@ -203,6 +210,11 @@ fn check_docs(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding>
         findings.push(Finding::new(&root.path, 1, message));
     }
     Ok(findings)
+}
+
+/// True for a directory with a crate of the product.
+fn is_ours(directory: &str) -> bool {
+    ["crates/", "fleet/"].iter().any(|place| directory.starts_with(place))
 }
 
 /// True if the documentation at the top of a file has a code block that rustdoc compiles and does not expect to fail.

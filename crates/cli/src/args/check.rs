@@ -82,6 +82,36 @@ pub(crate) struct CheckArgs {
     /// Print nothing for accepted histories.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    #[cfg(feature = "fleet")]
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+}
+
+/// A verdict for each key of operations in Parquet files.
+#[cfg(feature = "fleet")]
+#[derive(Clone, Debug, Args)]
+pub(crate) struct KeyArgs {
+    /// Check the operations of each key by themselves: the column of Parquet files that has the key. The histories are
+    /// files, directories of them, or `s3://` addresses. Jobs are partitions, and `--max-memory` is held by spilling.
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["witness", "assume", "order_by", "coverage", "strict"])]
+    pub(crate) by: Option<String>,
+
+    /// Condition in SQL that selects operations, such as `region = 'eu' AND start < 1700000000`.
+    #[arg(long = "where", value_name = "SQL", requires = "by")]
+    pub(crate) filter: Option<String>,
+
+    /// Write the verdicts to a Parquet file, one row for each key.
+    #[arg(long, value_name = "FILE", requires = "by")]
+    pub(crate) verdicts: Option<PathBuf>,
+
+    /// Begin with the states in the verdicts of an earlier check with `--cut`. Repeatable.
+    #[arg(long, value_name = "FILE", requires = "by")]
+    pub(crate) after: Vec<PathBuf>,
+
+    /// Time before which no operation of a later check starts: the verdicts then hold what that check begins with.
+    #[arg(long, value_name = "TIME", requires = "verdicts")]
+    pub(crate) cut: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -100,6 +130,11 @@ pub(crate) struct ConvertArgs {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub(crate) to: Writable,
+
+    /// Argument or field of the metadata that the column `key` of a Parquet file repeats.
+    #[cfg(feature = "fleet")]
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) by: Option<String>,
 
     /// Give up after this time, such as `90s` or `10m`.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
@@ -135,4 +170,6 @@ pub(crate) enum Writable {
     Jsonl,
     Text,
     Binary,
+    #[cfg(feature = "fleet")]
+    Parquet,
 }

@@ -1,6 +1,8 @@
 //! `omnilink check`: histories in, verdicts out.
 
 mod advice;
+#[cfg(feature = "fleet")]
+mod keys;
 mod levels;
 pub(crate) mod output;
 
@@ -24,6 +26,10 @@ pub(crate) fn run(args: CheckArgs, detail: Detail) -> Exit {
     limits::catch_interrupts();
     if args.find_level {
         return levels::find(&args).unwrap_or_else(|exit| exit);
+    }
+    #[cfg(feature = "fleet")]
+    if args.keys.by.is_some() {
+        return keys::check(&args, detail).unwrap_or_else(|exit| exit);
     }
     let asked = Arc::new(Asked { args, detail });
     let found = match (&asked.args.spec, &*asked.args.paths) {

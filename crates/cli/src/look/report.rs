@@ -11,7 +11,7 @@ use crate::args::ReportArgs;
 use crate::exit::Exit;
 use crate::files::{page, write_page};
 use crate::limits::{self, Limits};
-use crate::outcome::{exit_of, print_failure, print_spec_error};
+use crate::outcome::{exit_of, exit_of_run, print_failure, print_spec_error};
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &ReportArgs) -> Exit {
@@ -36,7 +36,8 @@ fn report(args: &ReportArgs) -> Result<Exit, Exit> {
             if let Some(then) = then.filter(|then| *then != now) {
                 errln!("note: {then} when it ran, {now} now");
             }
-            write(&path, &page, &shown.report)
+            let exit = write(&path, &page, &shown.report)?;
+            Ok(exit.max(recording.run.as_ref().map_or(Exit::Nothing, exit_of_run)))
         }
         Subject::Report(report) => {
             let path = args.output.clone().unwrap_or_else(|| PathBuf::from("report.html"));

@@ -178,6 +178,7 @@ impl Recording {
         let mut shown = judge.show(&mut self.case(&limits), look)?;
         shown.report.stats.seconds = limits.elapsed().as_secs_f64();
         shown.report.interleaving.clone_from(&self.interleaving);
+        shown.report.ended = self.run.as_ref().and_then(Run::failure);
         if self.temporary.is_some() {
             shown.report.next.clear(); // The files that commands would name are about to be deleted.
         }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::format::detect::is_skipped;
 use crate::format::json::Json;
-use crate::format::schemas::{Fields, Schemas};
+pub use crate::format::schemas::Fields;
+use crate::format::schemas::Schemas;
 use crate::format::{BLOCKED_BUT, FAILED_BY, FormatError, Location, MAX_DEPTH, Problem, WriteError, unknown_key};
 use crate::{Call, Cut, End, Halt, Record, Trace, Value};
 
@@ -74,6 +75,30 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), WriteError> {
         writeln!(out, "{line}")?;
     }
     Ok(out.flush()?)
+}
+
+/// Arguments or results as in a line: a name, empty for a positional one, and a value.
+pub fn read_fields_of(text: &str) -> Result<Fields, String> {
+    Json::parse(text).map_err(|problem| problem.message).and_then(|json| read_fields("the text", json).map_err(message))
+}
+
+/// The same as text.
+pub fn write_fields_of(names: &[Arc<str>], values: &[Value]) -> Result<String, String> {
+    write_fields(names, values).map(|json| json.to_string())
+}
+
+/// A value as in a line.
+pub fn read_value_of(text: &str) -> Result<Value, String> {
+    Json::parse(text).map_err(|problem| problem.message).and_then(|json| read_value(json, 0).map_err(message))
+}
+
+/// The same as text.
+pub fn write_value_of(value: &Value) -> Result<String, String> {
+    write_value(value, 0).map(|json| json.to_string())
+}
+
+fn message(wrong: Wrong) -> String {
+    wrong.message
 }
 
 /// True if a trace in this format may begin with this line, which may break off.

@@ -13,7 +13,7 @@ pub(super) struct Schemas {
 }
 
 /// Arguments or results of a line: a name, empty for a positional one, and a value.
-pub(super) type Fields = Vec<(Arc<str>, Value)>;
+pub type Fields = Vec<(Arc<str>, Value)>;
 
 impl Schemas {
     /// The process of this name, added to the trace if it is new.

@@ -119,6 +119,7 @@ pub(crate) fn queue() -> Report {
     Report {
         operations,
         coverage: None,
+        ended: None,
         interleaving: None,
         next: vec![
             Command { what: "all of it".into(), line: "omnilink explain specs/Queue.tla run.jsonl".into() },
@@ -399,6 +400,7 @@ fn report(verdict: Verdict) -> Report {
         notes: vec![],
         tags: vec![],
         coverage: None,
+        ended: None,
         interleaving: None,
         next: vec![],
     }
