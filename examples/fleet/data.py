@@ -63,7 +63,7 @@ def main():
         pyarrow.parquet.write_table(table, asked.directory / f"part-{number}.parquet")
     bad = sorted({row[1] for row in all_rows if row[4] == {"value": -1}})
     planted = {"keys": asked.keys, "operations": asked.operations, "bad": bad}
-    (asked.directory / "planted.json").write_text(json.dumps(planted) + "\n")
+    (asked.directory / "_planted.json").write_text(json.dumps(planted) + "\n")
 
 
 main()

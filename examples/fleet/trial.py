@@ -93,21 +93,17 @@ class Spark:
     def kill(self):
         """The first worker, and its executor with the Python processes that check."""
         victim = self.workers[0]
-        executors = processes("CoarseGrainedExecutorBackend", str(self.scratch / "work-0"))
+        # The worker's process group has its executor, and the Python processes that check.
+        executors = [p for p in processes("CoarseGrainedExecutorBackend") if os.getpgid(p) == victim.pid]
+        if not executors:
+            raise SystemExit("the worker to kill has no executor")
         ended(victim)
-        for executor in executors:
-            try:
-                os.kill(executor, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         self.workers[0] = self.worker(len(self.workers) + int(time.time()))
-        return f"a worker and {len(executors)} executor"
+        return "a worker and its executor"
 
     def stop(self):
         for process in [*self.workers, self.master]:
             ended(process)
-        for process in processes("CoarseGrainedExecutorBackend", str(self.scratch)):
-            os.kill(process, signal.SIGKILL)
 
 
 class Ray:
@@ -117,10 +113,10 @@ class Ray:
         self.scratch = scratch
         self.run = str(pathlib.Path(sys.executable).parent / "ray")
         common = ["--num-cpus", "1", "--disable-usage-stats"]
-        head = ["start", "--head", "--port", "16380", "--include-dashboard=false", "--temp-dir", str(scratch / "ray")]
+        head = ["start", "--head", "--port", "6380", "--include-dashboard=false", "--temp-dir", str(scratch / "ray")]
         self.call([*head, *common])
         for _ in range(workers - 1):
-            self.call(["start", "--address", "127.0.0.1:16380", *common])
+            self.call(["start", "--address", "127.0.0.1:6380", *common])
 
     def call(self, arguments):
         with open(self.scratch / "ray.log", "ab") as out:
@@ -128,7 +124,7 @@ class Ray:
 
     def submit(self, operations, verdicts):
         command = [sys.executable, str(HERE / "ray" / "job.py"), str(operations), str(verdicts)]
-        return started(command, self.scratch / "job.log", RAY_ADDRESS="127.0.0.1:16380")
+        return started(command, self.scratch / "job.log", RAY_ADDRESS="127.0.0.1:6380")
 
     def is_checking(self, verdicts):
         return bool(self.checking())
@@ -168,7 +164,7 @@ def compare(verdicts, planted):
 
 
 def trial(engine, asked, number):
-    planted = json.loads((asked.operations / "planted.json").read_text())
+    planted = json.loads((asked.operations / "_planted.json").read_text())
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="omnilink-trial-"))
     cluster = ENGINES[engine](scratch, asked.workers)
     verdicts = scratch / "verdicts"
