@@ -130,13 +130,7 @@ class Ray:
         return bool(self.checking())
 
     def checking(self):
-        return processes("ray::") and [p for p in processes("ray::") if self.has(p, "check") or self.has(p, "Reduce")]
-
-    def has(self, process, word):
-        try:
-            return word in pathlib.Path(f"/proc/{process}/cmdline").read_text(errors="replace")
-        except OSError:
-            return False
+        return sorted({*processes("ray::", "check"), *processes("ray::", "Reduce")})
 
     def kill(self):
         victim = self.checking()[0]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use campaign::{Error, too_long};
-use explore::{Blocked, DataRace, Ended, Run, StoreError};
+use explore::{Blocked, DataRace, Ended, StoreError};
 use judge::{Failed, InputError};
 use report::{Report, Verdict, clean};
 
@@ -96,8 +96,8 @@ pub(crate) fn print_end(ended: &Ended) {
 }
 
 /// The exit code of how a run ended, apart from the verdict about its operations.
-pub(crate) fn exit_of_run(run: &Run) -> Exit {
-    match (&run.ended, &run.race) {
+pub(crate) fn exit_of_end(ended: &Ended, race: Option<&DataRace>) -> Exit {
+    match (ended, race) {
         (Ended::Finished, None) => Exit::Nothing,
         (Ended::Finished, Some(_)) => Exit::Raced,
         (Ended::TooLong { .. }, _) => Exit::Inconclusive,

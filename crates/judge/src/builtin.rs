@@ -276,7 +276,9 @@ impl Visitor for KeyCheck<'_, '_> {
         let KeyCheck { asked, against, key } = self;
         let Key { label, ops, begin, cut, limits } = key;
         let wrong = |message: &str| InputError::new(format!("`{}`: {message}", against.name));
-        let load = |saved: &Value| model.load(saved).ok_or_else(|| wrong("a carried state is none of its states"));
+        let load = |saved: &Value| {
+            model.load(saved).ok_or_else(|| wrong("a carried state is not a state of this specification"))
+        };
         let states: Option<Vec<M::State>> =
             begin.map(|saved| saved.iter().map(load).collect::<Result<_, _>>()).transpose()?;
         let next = || -> Result<_, Failed> {

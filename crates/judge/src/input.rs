@@ -143,7 +143,7 @@ fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, In
 const PARQUET: &str = "parquet";
 
 /// True for a Parquet file, or a directory of them.
-pub fn is_parquet(path: &Path) -> Result<bool, InputError> {
+fn is_parquet(path: &Path) -> Result<bool, InputError> {
     match path.is_dir() {
         true => Ok(!files(path, PARQUET)?.is_empty()),
         false => Ok(path.extension() == Some(OsStr::new(PARQUET))),

@@ -187,6 +187,19 @@ pub enum Failed {
     Stopped(Stop),
 }
 
+impl Failed {
+    /// The reasons in one line.
+    pub fn message(&self) -> String {
+        match self {
+            Failed::Input(error) => error.message.clone(),
+            Failed::Spec(complaints) => {
+                complaints.iter().map(|complaint| &*complaint.message).collect::<Vec<_>>().join("; ")
+            }
+            Failed::Stopped(stop) => stop.to_string(),
+        }
+    }
+}
+
 impl<E: Into<InputError>> From<E> for Failed {
     fn from(error: E) -> Failed {
         Failed::Input(error.into())

@@ -12,6 +12,8 @@ use std::sync::{PoisonError, RwLock};
 use history::Value;
 use rustc_hash::FxHashMap;
 
+use crate::Row;
+
 /// A value in one word. Its order is arbitrary but fixed; [`Interner::compare`] has the order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Atom(NonZeroU32); // The lowest two bits: 1 for an integer, 2 for a number of the interner, 3 for a constant.
@@ -119,14 +121,17 @@ impl Interner {
         }))
     }
 
-    /// The pairs that [`Interner::save_map`] wrote.
-    pub fn load_map(&self, saved: &Value) -> Option<Vec<(Atom, Atom)>> {
-        let pair = |pair: &Value| match pair.as_tuple()? {
-            [value] => Some((Atom::UNKEYED, self.atom(value))),
-            [key, value] => Some((self.atom(key), self.atom(value))),
-            _ => None,
-        };
-        saved.as_tuple()?.iter().map(pair).collect()
+    /// The map that [`Interner::save_map`] wrote.
+    pub fn load_map<const N: usize>(&self, saved: &Value) -> Option<Row<(Atom, Atom), N>> {
+        let mut map = Row::default();
+        for pair in saved.as_tuple()? {
+            match pair.as_tuple()? {
+                [value] => map.put(Atom::UNKEYED, self.atom(value)),
+                [key, value] => map.put(self.atom(key), self.atom(value)),
+                _ => return None,
+            }
+        }
+        Some(map)
     }
 
     /// A sequence for display.

@@ -472,9 +472,7 @@ impl Model for Kv {
     }
 
     fn load(&self, saved: &Value) -> Option<State> {
-        let mut state = State::default();
-        self.atoms.load_map(saved)?.into_iter().for_each(|(key, value)| state.put(key, value));
-        Some(state)
+        self.atoms.load_map(saved)
     }
 
     fn show(&self, state: &State) -> String {

@@ -34,9 +34,6 @@ pub enum FileError {
     Write(#[from] WriteError),
 }
 
-/// The bytes at the beginning of every Parquet file.
-pub const MAGIC: &[u8] = b"PAR1";
-
 /// The Parquet files at a path: itself, or those in a directory, by name.
 pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {

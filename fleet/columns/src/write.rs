@@ -114,13 +114,16 @@ type Named = (Vec<Arc<str>>, Vec<Value>);
 
 /// Arguments or results, typed if possible.
 fn fields(records: &[Record], of: impl Fn(&Call) -> Named, is_result: bool) -> Result<ArrayRef, WriteError> {
-    if let Some(array) = typed(records, &of, is_result) {
+    let rows: Vec<Named> = records.iter().map(|record| of(&record.call)).collect();
+    if let Some(array) = typed(&rows, is_result) {
         return Ok(array);
     }
-    let text = records.iter().map(|record| {
-        let (names, values) = of(&record.call);
-        if values.is_empty() { Ok(None) } else { json(record, &names, &values).map(Some) }
-    });
+    let text =
+        records.iter().zip(&rows).map(
+            |(record, (names, values))| {
+                if values.is_empty() { Ok(None) } else { json(record, names, values).map(Some) }
+            },
+        );
     Ok(Arc::new(text.collect::<Result<StringArray, _>>()?))
 }
 
@@ -128,13 +131,12 @@ fn fields(records: &[Record], of: impl Fn(&Call) -> Named, is_result: bool) -> R
 const MOST_FIELDS: usize = 16;
 
 /// The fields as a structure; `None` if it could not be read back as it was.
-fn typed(records: &[Record], of: &impl Fn(&Call) -> Named, is_result: bool) -> Option<ArrayRef> {
+fn typed(rows: &[Named], is_result: bool) -> Option<ArrayRef> {
     let mut columns: Vec<(String, Option<DataType>)> = Vec::new();
     let (mut has_nil, mut is_positional) = (false, None);
-    for record in records {
-        let (names, values) = of(&record.call);
+    for (names, values) in rows {
         let mut from = 0;
-        for (place, (name, value)) in names.iter().zip(&values).enumerate() {
+        for (place, (name, value)) in names.iter().zip(values).enumerate() {
             if *is_positional.get_or_insert(name.is_empty()) != name.is_empty() {
                 return None;
             }
@@ -166,7 +168,6 @@ fn typed(records: &[Record], of: &impl Fn(&Call) -> Named, is_result: bool) -> O
     if columns.is_empty() || !is_nil_clear || looks_positional != is_positional.unwrap_or(false) {
         return None;
     }
-    let rows: Vec<Named> = records.iter().map(|record| of(&record.call)).collect();
     let value = |row: &Named, column: &str| -> Option<Value> {
         let place = match is_positional {
             Some(true) => column.parse().ok()?,

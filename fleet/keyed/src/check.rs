@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use columns::{BadColumn, CARRIED, Key, Keys, Rows, Shapes, Text, verdicts};
 use history::{Call, End, Op, ProcessId, Sequence};
-use judge::{Complaint, Failed, InputError, Judge, KeyOps, Limits};
+use judge::{Failed, InputError, Judge, KeyOps, Limits};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -99,7 +99,7 @@ pub fn check_sorted(
         let verdict = check_key(judge, &mut cursor, &key, options, limits)?;
         summary.keys += 1;
         summary.operations += verdict.operations;
-        match &*verdict.word {
+        match verdict.word {
             "accepted" => {}
             "inconclusive" => summary.inconclusive += 1,
             WRONG => summary.wrong += 1,
@@ -118,7 +118,7 @@ pub fn check_sorted(
 }
 
 struct Found {
-    word: String,
+    word: &'static str,
     operations: u64,
     reason: Option<String>,
     report: Option<String>,
@@ -133,9 +133,9 @@ fn check_key(
     limits: &dyn Limits,
 ) -> Result<Found, Error> {
     cursor.begin(key);
-    let wrong = |message: String| Found {
-        word: WRONG.into(),
-        operations: 0,
+    let wrong = |operations: u64, message: String| Found {
+        word: WRONG,
+        operations,
         reason: Some(message),
         report: None,
         carried: None,
@@ -143,8 +143,7 @@ fn check_key(
     let begin = match cursor.carried()? {
         Ok(carried) => carried,
         Err(message) => {
-            let operations = cursor.skip()?;
-            return Ok(Found { operations, ..wrong(message) });
+            return Ok(wrong(cursor.skip()?, message));
         }
     };
     let (states, before) = match begin {
@@ -161,7 +160,7 @@ fn check_key(
     }
     let found = match checked {
         Ok(found) => found,
-        Err(failed) => return Ok(Found { operations: new, ..wrong(words(&failed)) }),
+        Err(failed) => return Ok(wrong(new, failed.message())),
     };
     let carried = match (found.carried, options.cut) {
         (Some(carried), Some(cut)) => {
@@ -171,35 +170,24 @@ fn check_key(
                 Ok(Some(mut all)) => all.split_off(all.len() - since),
                 Ok(None) => {
                     let message = format!("more than {KEPT} operations without an instant at which none is in flight");
-                    return Ok(Found { operations: new, ..wrong(message) });
+                    return Ok(wrong(new, message));
                 }
-                Err(failed) => return Ok(Found { operations: new, ..wrong(words(&failed)) }),
+                Err(failed) => return Ok(wrong(new, failed.message())),
             };
             match Carried::new(cut, carried.states, &cursor.processes, &last).write() {
                 Ok(text) => Some(text),
-                Err(message) => return Ok(Found { operations: new, ..wrong(message) }),
+                Err(message) => return Ok(wrong(new, message)),
             }
         }
         _ => None,
     };
     Ok(Found {
-        word: found.word.to_owned(),
+        word: found.word,
         operations: new,
         reason: found.reason,
         report: found.report.map(|report| report.to_json()),
         carried,
     })
-}
-
-/// Why a key could not be checked, in one line.
-fn words(failed: &Failed) -> String {
-    match failed {
-        Failed::Input(error) => error.message.clone(),
-        Failed::Spec(complaints) => {
-            complaints.iter().map(|complaint: &Complaint| complaint.message.clone()).collect::<Vec<_>>().join("; ")
-        }
-        Failed::Stopped(stop) => stop.to_string(),
-    }
 }
 
 /// A position in sorted batches.

@@ -4,7 +4,7 @@ use std::fs;
 
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
-use judge::{Complaint, Failed, Judge, Unlimited};
+use judge::{Judge, Unlimited};
 use keyed::{Options, check_sorted};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -39,7 +39,7 @@ impl Checker {
             files.as_ref().map_or_else(|| spec.to_owned(), |files| files.path().join(spec).display().to_string());
         let level = level.map(str::parse).transpose().map_err(|error| PyValueError::new_err(format!("{error}")))?;
         let options = judge::Options { level, max_width, jobs: Some(1), ..judge::Options::default() };
-        let judge = Judge::new(&spec, options).map_err(|failed| PyValueError::new_err(words(&failed)))?;
+        let judge = Judge::new(&spec, options).map_err(|failed| PyValueError::new_err(failed.message()))?;
         Ok(Checker { judge, options: Options { by: by.to_owned(), cut, ..Options::default() }, _files: files })
     }
 
@@ -78,16 +78,6 @@ fn written(files: &Bound<'_, PyDict>) -> PyResult<TempDir> {
         fs::write(directory.path().join(name), text.extract::<String>()?)?;
     }
     Ok(directory)
-}
-
-fn words(failed: &Failed) -> String {
-    match failed {
-        Failed::Input(error) => error.message.clone(),
-        Failed::Spec(complaints) => {
-            complaints.iter().map(|complaint: &Complaint| complaint.message.clone()).collect::<Vec<_>>().join("; ")
-        }
-        Failed::Stopped(stop) => stop.to_string(),
-    }
 }
 
 /// Checks whether a specification allows what a system did.

@@ -63,10 +63,11 @@ pub(super) fn check(args: &CheckArgs, detail: Detail) -> Result<Exit, Exit> {
     for bad in shown {
         let name = format!("{} {}", job.by, bad.key);
         match bad.report {
-            Some(mut report) => {
-                report.stats.seconds = 0.0;
+            Some(report) => {
                 output::show(args, detail, &report);
-                found.timelines.extend(timeline(&judge, &job, &bad.key, &name).filter(|_| has_pages));
+                if has_pages {
+                    found.timelines.extend(timeline(&judge, &job, &bad.key, &name));
+                }
                 found.reports.push(*report);
             }
             None => {

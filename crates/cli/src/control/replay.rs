@@ -9,7 +9,7 @@ use super::load;
 use crate::args::ReplayArgs;
 use crate::exit::Exit;
 use crate::limits;
-use crate::outcome::{exit_of, print_campaign_error, print_end, print_failure, print_race};
+use crate::outcome::{exit_of, exit_of_end, print_campaign_error, print_end, print_failure, print_race};
 
 pub(crate) fn run(args: &ReplayArgs) -> Exit {
     limits::catch_interrupts();
@@ -57,7 +57,7 @@ fn checked(replay: &Replay, tried: &Tried) -> Result<Option<Report>, Exit> {
 fn print_verdict(replay: &Replay, ended: &Ended, report: Option<Report>) -> Exit {
     if *ended != Ended::Finished {
         print_end(ended);
-        return if matches!(ended, Ended::TooLong { .. }) { Exit::Inconclusive } else { Exit::Crashed };
+        return exit_of_end(ended, None);
     }
     let Some(mut report) = report else { return Exit::Accepted };
     report.next.clear(); // The trace is about to be deleted.
@@ -67,7 +67,7 @@ fn print_verdict(replay: &Replay, ended: &Ended, report: Option<Report>) -> Exit
         outln!("data race:");
         print_race(race);
     }
-    exit_of(&report).max(if race.is_some() { Exit::Raced } else { Exit::Nothing })
+    exit_of(&report).max(exit_of_end(ended, race))
 }
 
 /// Prints the steps inside operations, and which switches are necessary.

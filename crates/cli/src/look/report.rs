@@ -11,7 +11,7 @@ use crate::args::ReportArgs;
 use crate::exit::Exit;
 use crate::files::{page, write_page};
 use crate::limits::{self, Limits};
-use crate::outcome::{exit_of, exit_of_run, print_failure, print_spec_error};
+use crate::outcome::{exit_of, exit_of_end, print_failure, print_spec_error};
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &ReportArgs) -> Exit {
@@ -37,7 +37,7 @@ fn report(args: &ReportArgs) -> Result<Exit, Exit> {
                 errln!("note: {then} when it ran, {now} now");
             }
             let exit = write(&path, &page, &shown.report)?;
-            Ok(exit.max(recording.run.as_ref().map_or(Exit::Nothing, exit_of_run)))
+            Ok(exit.max(recording.run.as_ref().map_or(Exit::Nothing, |run| exit_of_end(&run.ended, run.race.as_ref()))))
         }
         Subject::Report(report) => {
             let path = args.output.clone().unwrap_or_else(|| PathBuf::from("report.html"));
