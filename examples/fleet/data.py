@@ -1,4 +1,4 @@
-"""Writes operations of registers as Parquet files, with a wrong read in some keys."""
+"""Writes operations of registers as Parquet files or as lines of JSON, with a wrong read in some keys."""
 
 import argparse
 import json
@@ -45,22 +45,37 @@ def rows(operations, keys, bad):
         raise SystemExit("too few operations to plant every wrong read")
 
 
+def write_parquet(directory, all_rows, files):
+    size = -(-len(all_rows) // files)
+    for number in range(files):
+        part = all_rows[number * size : (number + 1) * size]
+        columns = [pyarrow.array(column, field.type) for column, field in zip(zip(*part), SCHEMA)]
+        table = pyarrow.Table.from_arrays(columns, schema=SCHEMA)
+        pyarrow.parquet.write_table(table, directory / f"part-{number}.parquet")
+
+
+def write_lines(directory, all_rows):
+    """One file, because a stream is read in the order of its lines."""
+    with open(directory / "operations.jsonl", "w") as out:
+        for row in all_rows:
+            out.write(json.dumps(dict(zip(SCHEMA.names, row))) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--operations", type=int, default=400_000)
     parser.add_argument("--keys", type=int, default=4_000)
     parser.add_argument("--bad", type=int, default=5)
-    parser.add_argument("--files", type=int, default=4)
+    parser.add_argument("--files", type=int, default=4, help="the number of Parquet files")
+    parser.add_argument("--format", choices=["parquet", "jsonl"], default="parquet")
     asked = parser.parse_args()
     asked.directory.mkdir(parents=True, exist_ok=True)
     all_rows = list(rows(asked.operations, asked.keys, asked.bad))
-    size = -(-len(all_rows) // asked.files)
-    for number in range(asked.files):
-        part = all_rows[number * size : (number + 1) * size]
-        columns = [pyarrow.array(column, field.type) for column, field in zip(zip(*part), SCHEMA)]
-        table = pyarrow.Table.from_arrays(columns, schema=SCHEMA)
-        pyarrow.parquet.write_table(table, asked.directory / f"part-{number}.parquet")
+    if asked.format == "parquet":
+        write_parquet(asked.directory, all_rows, asked.files)
+    else:
+        write_lines(asked.directory, all_rows)
     bad = sorted({row[1] for row in all_rows if row[4] == {"value": -1}})
     planted = {"keys": asked.keys, "operations": asked.operations, "bad": bad}
     (asked.directory / "_planted.json").write_text(json.dumps(planted) + "\n")

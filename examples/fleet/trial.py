@@ -1,6 +1,6 @@
 """Runs a job on a cluster on this machine, kills a worker in the middle of it, and compares the verdicts.
 
-    python3 trial.py spark|ray OPERATIONS [--kills COUNT] [--workers COUNT]
+    python3 trial.py flink|ray|spark OPERATIONS [--kills COUNT] [--workers COUNT]
 
 With no kill it runs the job once, and prints how long it took.
 """
@@ -15,8 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter, defaultdict
 
-import pyarrow.parquet
+import pyarrow
+import pyarrow.dataset
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -59,6 +61,8 @@ def wait_for(condition, seconds, what):
 
 class Spark:
     """A standalone cluster: a master and workers with one core each."""
+
+    format = "parquet"
 
     def __init__(self, scratch, workers):
         import pyspark
@@ -106,8 +110,87 @@ class Spark:
             ended(process)
 
 
+class Flink:
+    """A job manager, and task managers with one slot each: one more than are needed."""
+
+    format = "json"
+
+    def __init__(self, scratch, workers):
+        import pyflink
+
+        self.home = pathlib.Path(pyflink.__file__).parent
+        self.scratch = scratch
+        directories = {name: scratch / name.lower() for name in ("CONF", "LOG", "PID")}
+        shutil.copytree(self.home / "conf", directories["CONF"])
+        directories["LOG"].mkdir()
+        directories["PID"].mkdir()
+        (directories["CONF"] / "config.yaml").write_text(self.settings(workers))
+        self.env = {f"FLINK_{name}_DIR": path for name, path in directories.items()}
+        self.manager = self.start("jobmanager", scratch / "manager.log")
+        self.workers = [self.start("taskmanager", scratch / f"worker-{n}.log") for n in range(workers + 1)]
+        registered = lambda: (scratch / "manager.log").read_text().count("Registering TaskManager") > workers
+        wait_for(registered, 120, "Flink's task managers")
+
+    def settings(self, workers):
+        import yaml
+
+        stock = yaml.safe_load((self.home / "conf" / "config.yaml").read_text())
+        return yaml.safe_dump(
+            {
+                "env.java.opts.all": stock["env"]["java"]["opts"]["all"],
+                "jobmanager.rpc.address": "127.0.0.1",
+                "jobmanager.rpc.port": 16123,
+                "jobmanager.memory.process.size": "1200m",
+                "taskmanager.host": "127.0.0.1",
+                "taskmanager.memory.process.size": "1500m",
+                "taskmanager.numberOfTaskSlots": 1,
+                "rest.address": "127.0.0.1",
+                "rest.port": 18081,
+                "heartbeat.interval": "2 s",
+                "heartbeat.timeout": "20 s",
+                "restart-strategy.type": "fixed-delay",
+                "restart-strategy.fixed-delay.attempts": 5,
+                "restart-strategy.fixed-delay.delay": "1 s",
+                "parallelism.default": workers,
+                "python.executable": sys.executable,
+                "python.client.executable": sys.executable,
+                "execution.checkpointing.dir": (self.scratch / "checkpoints").as_uri(),
+            },
+            width=10_000,
+        )
+
+    def start(self, what, log):
+        return started(["bash", str(self.home / "bin" / f"{what}.sh"), "start-foreground"], log, **self.env)
+
+    def submit(self, operations, verdicts):
+        command = [str(self.home / "bin" / "flink"), "run", "-py", str(HERE / "flink" / "job.py")]
+        command += [str(operations / "operations.jsonl"), str(verdicts)]
+        return started(command, self.scratch / "job.log", **self.env)
+
+    def is_checking(self, verdicts):
+        """True once a checkpoint has published verdicts."""
+        return any(verdicts.glob("part-*"))
+
+    def kill(self):
+        """A task manager that has a task, and its Python process, which would outlive it."""
+        busy = {os.getpgid(process) for process in processes("pyflink", "beam_boot")}
+        victim = next((worker for worker in self.workers if worker.pid in busy), None)
+        if victim is None:
+            raise SystemExit("no task manager has a task")
+        ended(victim)
+        restored = lambda: "from Checkpoint" in (self.scratch / "manager.log").read_text()
+        wait_for(restored, 120, "Flink to restore a checkpoint")
+        return "a task manager"
+
+    def stop(self):
+        for process in [*self.workers, self.manager]:
+            ended(process)
+
+
 class Ray:
     """A head and a second node."""
+
+    format = "parquet"
 
     def __init__(self, scratch, workers):
         self.scratch = scratch
@@ -141,20 +224,28 @@ class Ray:
         self.call(["stop", "--force"])
 
 
-ENGINES = {"spark": Spark, "ray": Ray}
+ENGINES = {"flink": Flink, "ray": Ray, "spark": Spark}
 
 
-def compare(verdicts, planted):
-    """What is wrong with the verdicts, if anything."""
-    table = pyarrow.parquet.read_table(verdicts, columns=["key", "operations", "verdict"]).to_pydict()
-    rows = list(zip(table["key"], table["operations"], table["verdict"]))
-    bad = sorted(key for key, _, verdict in rows if verdict == "rejected")
-    others = sorted({verdict for _, _, verdict in rows} - {"accepted", "rejected"})
-    found = {"keys": len(rows), "operations": sum(row[1] for row in rows), "bad": bad}
+def compare(verdicts, form, planted):
+    """What is wrong with the verdicts, if anything. A key may have several, about one window each."""
+    columns = [(name, pyarrow.int64()) for name in ("key", "cut", "operations")] + [("verdict", pyarrow.string())]
+    table = pyarrow.dataset.dataset(verdicts, pyarrow.schema(columns), form).to_table()
+    counts, words, windows = Counter(), defaultdict(set), Counter()
+    for row in table.to_pylist():
+        counts[row["key"]] += row["operations"]
+        words[row["key"]].add(row["verdict"])
+        windows[row["key"], row["cut"]] += 1
+    bad = [key for key in sorted(words) if "rejected" in words[key]]
+    found = {"keys": len(words), "operations": counts.total(), "bad": bad}
     problems = [f"{name}: {found[name]} instead of {planted[name]}" for name in found if found[name] != planted[name]]
-    if len({key for key, _, _ in rows}) != len(rows):
-        problems.append("a key has two verdicts")
-    return problems + [f"a key is {other}" for other in others]
+    expected = {key: len(range(key, planted["operations"], planted["keys"])) for key in range(planted["keys"])}
+    if counts != expected:
+        problems.append("a key lacks operations, or has some twice")
+    if max(windows.values(), default=0) > 1:
+        problems.append("a key has two verdicts about one window")
+    others = {word for key in words if key not in bad for word in words[key]} - {"accepted"}
+    return problems + [f"a key is {other}" for other in sorted(others)]
 
 
 def trial(engine, asked, number):
@@ -173,7 +264,7 @@ def trial(engine, asked, number):
             killed = cluster.kill()
         if job.wait(900) != 0:
             raise SystemExit(f"the job failed; see {scratch}/job.log")
-        problems = compare(verdicts, planted)
+        problems = compare(verdicts, cluster.format, planted)
     finally:
         cluster.stop()
     if problems:

@@ -24,8 +24,25 @@ impl Options {
 /// The packages, which need a query engine.
 const PACKAGES: &str = "-p omnilink-columns -p omnilink-keyed -p omnilink-fleet";
 
-/// The Python packages of the clusters, as pip names them.
-const CLUSTERS: [&str; 5] = ["pyarrow", "pandas", "pyspark==4.3.0", "ray[data]==2.60.0", "maturin"];
+/// An engine that runs the job in the directory of its name, with its own Python packages: PyFlink needs an older Arrow.
+struct Engine {
+    name: &'static str,
+    environment: &'static str,
+    packages: &'static [&'static str],
+    /// The arguments of `data.py`: how many operations, and in which form.
+    data: &'static [&'static str],
+}
+
+const ENGINES: [Engine; 3] = [
+    Engine { name: "spark", environment: "env", packages: &["pyarrow", "pandas", "pyspark==4.3.0"], data: &[] },
+    Engine { name: "ray", environment: "env", packages: &["ray[data]==2.60.0"], data: &[] },
+    Engine {
+        name: "flink",
+        environment: "flink",
+        packages: &["apache-flink==2.3.0"],
+        data: &["--format", "jsonl", "--operations", "20000", "--keys", "200"],
+    },
+];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     workspace.cargo(&format!("clippy --profile engine {PACKAGES} -p omnilink-python --all-targets -- -D warnings"))?;
@@ -36,47 +53,38 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         return Ok(());
     }
     let place: PathBuf = workspace.metadata.target_directory.join("fleet").into();
-    let python = environment(workspace, &place)?;
+    let wheels = wheels(workspace, &place)?;
     let example = workspace.root().join("examples/fleet");
-    let operations = place.join("ops");
-    call(Command::new(&python).arg(example.join("data.py")).arg(&operations))?;
-    for engine in ["spark", "ray"] {
+    for engine in &ENGINES {
+        let bin = place.join(engine.environment).join("bin");
+        if !bin.exists() {
+            call(Command::new("python3").args(["-m", "venv"]).arg(place.join(engine.environment)))?;
+        }
+        call(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(engine.packages))?;
+        let install = ["install", "--quiet", "--no-deps", "--force-reinstall", "--no-index", "omnilink-keyed"];
+        call(Command::new(bin.join("pip")).args(install).arg("--find-links").arg(&wheels))?;
+        let operations = place.join(format!("{}-ops", engine.name));
+        call(Command::new(bin.join("python")).arg(example.join("data.py")).arg(&operations).args(engine.data))?;
         let kills = options.kills.to_string();
-        call(
-            Command::new(&python).arg(example.join("trial.py")).arg(engine).arg(&operations).args(["--kills", &kills]),
-        )?;
+        let mut trial = Command::new(bin.join("python"));
+        call(trial.arg(example.join("trial.py")).arg(engine.name).arg(&operations).args(["--kills", &kills]))?;
     }
     Ok(())
 }
 
-/// A Python environment with the engines and our module; returns its interpreter.
-fn environment(workspace: &Workspace, place: &Path) -> Result<PathBuf> {
-    let bin = place.join("env/bin");
+/// The directory with the wheel of our module.
+fn wheels(workspace: &Workspace, place: &Path) -> Result<PathBuf> {
+    let bin = place.join("build/bin");
     if !bin.join("maturin").exists() {
-        call(Command::new("python3").args(["-m", "venv"]).arg(place.join("env")))?;
-        call(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(CLUSTERS))?;
+        call(Command::new("python3").args(["-m", "venv"]).arg(place.join("build")))?;
+        call(Command::new(bin.join("pip")).args(["install", "--quiet", "maturin"]))?;
     }
     let wheels = place.join("wheels");
     let manifest = workspace.root().join("fleet/python/Cargo.toml");
-    call(
-        Command::new(bin.join("maturin"))
-            .args(["build", "--quiet", "--profile", "engine", "--manifest-path"])
-            .arg(manifest)
-            .arg("--out")
-            .arg(&wheels),
-    )?;
-    let mut install = Command::new(bin.join("pip"));
-    install.args([
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--force-reinstall",
-        "omnilink-keyed",
-        "--no-index",
-        "--find-links",
-    ]);
-    call(install.arg(&wheels))?;
-    Ok(bin.join("python"))
+    let mut build = Command::new(bin.join("maturin"));
+    build.args(["build", "--quiet", "--profile", "engine", "--manifest-path"]).arg(manifest);
+    call(build.arg("--out").arg(&wheels))?;
+    Ok(wheels)
 }
 
 fn call(command: &mut Command) -> Result<()> {
