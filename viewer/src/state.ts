@@ -198,8 +198,8 @@ function widthFor(op: Op): number {
   return Math.min(Math.max(WIDTH, Math.min(4 * WIDTH, 3 * length)), Math.max(24, (1000 * length) / wanted));
 }
 
-/** A history of at most this many ranks is shown whole. */
-const SMALL = 40;
+/** A history of at most this many ranks is shown whole: about 32 operations, whose names are still legible. */
+const SMALL = 64;
 
 /** Shows the failure, with most of the viewport before it. Without a failure, shows where the search was widest, or the
  * end of the order if that is unknown. */
@@ -315,6 +315,11 @@ export function setScale(next: Scale): void {
   const before = scale.value;
   if (next === before) return;
   const { from, to } = viewport.value;
+  // Before the page has opened at the failure, there is no range to keep.
+  if (viewport.value === NO_VIEWPORT) {
+    scale.value = next;
+    return;
+  }
   batch(() => {
     scale.value = next;
     showRange(before, from, to);
@@ -323,6 +328,7 @@ export function setScale(next: Scale): void {
 
 /** Zooms in (`factor` < 1) or out around a point: 0 is the left edge, 1 the right. */
 export function zoom(factor: number, around = 0.5): void {
+  if (viewport.value === NO_VIEWPORT) return;
   const { from, to } = viewport.value;
   const middle = from + (to - from) * around;
   setViewport(middle - (middle - from) * factor, middle + (to - middle) * factor);
@@ -330,6 +336,7 @@ export function zoom(factor: number, around = 0.5): void {
 
 /** Pans left (`fraction` < 0) or right, by a fraction of the viewport width. */
 export function pan(fraction: number): void {
+  if (viewport.value === NO_VIEWPORT) return;
   const { from, to } = viewport.value;
   const by = (to - from) * fraction;
   setViewport(from + by, to + by);
