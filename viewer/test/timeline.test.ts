@@ -103,35 +103,64 @@ test('only the last steps are involved in the failure', async () => {
   assert.ok(hiddenAfter([]) > 0);
 });
 
-test('a picture can be written as SVG', async () => {
-  const { history, head } = await open(300, 3);
-  const at = history.timeline.mentioned[0]!;
-  const { from } = history.op(at)!;
-  const { lanes, geometry } = view(history, head, from - 20, from + 10);
-  const color = 'red';
+/** The picture between two moments as SVG. The operation of the report that is mentioned first is blocked. */
+function draw(history: History, head: RunHead, from: number, to: number): string {
+  const { lanes, geometry } = view(history, head, from, to);
+  const blocked = history.timeline.mentioned[0]!;
   const picture: Picture = {
     history,
     report: head.report,
     lanes,
     geometry,
-    colors: new Proxy({}, { get: () => color }) as Picture['colors'],
+    colors: new Proxy({}, { get: () => 'red' }) as Picture['colors'],
     pins: [],
     selection: null,
     step: null,
-    blocked: at,
+    blocked,
     failing: [],
     endings: [],
     ending: 0,
     allEndings: false,
     matches: null,
-    statusOf: place => (place === at ? 'blocked' : 'placed'),
+    statusOf: place => (place === blocked ? 'blocked' : 'placed'),
   };
   const pen = new SvgPen(geometry.width, geometry.height);
   drawLanes(pen, picture);
-  const svg = pen.done();
+  return pen.done();
+}
+
+test('a picture can be written as SVG', async () => {
+  const { history, head } = await open(300, 3);
+  const { from } = history.op(history.timeline.mentioned[0]!)!;
+  const svg = draw(history, head, from - 8, from + 8);
   assert.match(svg, /✗ Dequeue\(\d+\)/);
   assert.equal(svg.match(/<g /g)?.length, svg.match(/<\/g>/g)?.length);
   assert.doesNotMatch(svg, /NaN|undefined|Infinity/);
+});
+
+test('a label that does not fit into the frame of the blocked operation is beside it', async () => {
+  const { history, head } = await open(24, 4);
+  const blocked = history.op(history.timeline.mentioned[0]!)!;
+  const [first, last] = history.span('order');
+  const { geometry } = view(history, head, first, last);
+  const svg = draw(history, head, first, last);
+  const texts = [...svg.matchAll(/<text x="([\d.]+)"[^>]*>([^<]*)</g)].map(([, x, text]) => ({ x: Number(x), text }));
+  const label = texts.find(({ text }) => text === blocked.text);
+  assert.ok(label && texts.some(({ text }) => text === '✗'), texts.map(({ text }) => text).join('\n'));
+  const [left, right] = [toX(geometry, blocked.from), toX(geometry, blocked.to)];
+  const end = label.x + label.text!.length * 6.9;
+  assert.ok(label.x > right || end < left, `${label.x} to ${end} in ${left} to ${right}`);
+});
+
+test('an unfinished operation has no end, and says so', async () => {
+  const { history, head } = await open(900, 40, true);
+  const at = history.timeline.long[0]!;
+  const op = history.op(at)!;
+  const [, last] = history.span('order');
+  const svg = draw(history, head, op.from - 4, Math.min(last, op.from + 60));
+  assert.match(svg, />never returned</);
+  const finished = await open(900, 40);
+  assert.doesNotMatch(draw(finished.history, finished.head, op.from - 4, op.from + 60), />never returned</);
 });
 
 test('text in SVG is inert', () => {

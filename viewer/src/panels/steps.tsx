@@ -6,6 +6,7 @@
 import { diff } from '../data/diff.ts';
 import { ARROW, fit, isReplacement } from '../data/fit.ts';
 import type { Op } from '../data/history.ts';
+import { cutMiddle } from '../data/short.ts';
 import type { Report, Timeline } from '../data/types.ts';
 import { entryAt, placeOfStep } from '../data/unlogged.ts';
 import { verdictView } from '../data/verdict.ts';
@@ -23,6 +24,7 @@ import {
   stepCount,
 } from '../state.ts';
 import { brief, count, many, visible } from '../text.ts';
+import { laneNames } from '../timeline/lanes.ts';
 import { rankAmong } from './find.ts';
 import { assume, pending } from './focus.ts';
 import { liveHistory, openMenu, showOperation, showStep, windowWidth } from './local.ts';
@@ -166,12 +168,24 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
 function Recorded({ op, of }: { op: Op; of: Timeline }) {
   return (
     <>
-      <span role="gridcell">{brief(of.processes[op.process] ?? '', 24)}</span>
+      <Process op={op} of={of} />
       <span role="gridcell">{brief(op.text, 80)}</span>
       <span role="gridcell" class="time">
         {op.start === op.end ? eventOf(op, of.origin) : timebox(op, of.origin)}
       </span>
     </>
+  );
+}
+
+/** The name of a process, cut in the middle if it is long. */
+function Process({ op, of }: { op: Op; of: Timeline }) {
+  const full = of.processes[op.process] ?? '';
+  const past = liveHistory();
+  const name = cutMiddle(visible((past && laneNames(past)[op.process]) ?? full), 8);
+  return (
+    <span role="gridcell" title={name === full ? undefined : brief(full, 200)}>
+      {name}
+    </span>
   );
 }
 

@@ -11,13 +11,14 @@
 // dashed, those that it saw have a thin outline, and later ones are dimmed.
 
 import type { History, Sight } from '../data/history.ts';
+import { cutMiddle, nameWithin } from '../data/short.ts';
 import type { Ending, Report } from '../data/types.ts';
 import { stuckIn } from '../data/verdict.ts';
 import type { Status } from '../state.ts';
 import { visible } from '../text.ts';
 import { drawAxis } from './axis.ts';
 import type { Colors } from './colors.ts';
-import type { Lanes } from './lanes.ts';
+import { type Lanes, laneNames } from './lanes.ts';
 import { drawMessages } from './messages.ts';
 import { drawOrder, drawUnlogged } from './order.ts';
 import { cut, letterWidth, type Pen, type Style } from './pen.ts';
@@ -262,7 +263,8 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   if (status === 'unknown') style.dash = [1, 2];
   const sight = sightOf(picture, box.at);
   if (sight === 'missed') delete style.stroke;
-  pen.rect(x, y, Math.max(3, width), height, style);
+  if (box.open) drawOpenBox(pen, x, y, Math.max(FADE, width), height, style);
+  else pen.rect(x, y, Math.max(3, width), height, style);
   if (sight === 'missed') {
     pen.rect(x, y, Math.max(3, width), height, { stroke: colors.muted, width: 1.3, dash: MISSED, radius: 3 });
   }
@@ -277,6 +279,30 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
       radius: 3 + far,
     });
   }
+}
+
+/** Width of the fading end of an unfinished operation, in pixels. */
+const FADE = 28;
+/** The number of steps in which it fades. */
+const STRIPES = 7;
+
+/** Draws an operation without an end: its right side fades out instead of having a border. */
+function drawOpenBox(pen: Pen, x: number, y: number, width: number, height: number, style: Style): void {
+  const { fill = '', stroke, alpha = 1, dash, width: thick = 1 } = style;
+  const solid = width - FADE;
+  if (solid > 0) pen.rect(x, y, solid, height, { fill, alpha });
+  const stripe = FADE / STRIPES;
+  for (let i = 0; i < STRIPES; i += 1) {
+    const clear = alpha * (1 - (i + 1) / (STRIPES + 1));
+    const from = x + solid + i * stripe;
+    pen.rect(from, y, stripe, height, { fill, alpha: clear });
+    if (!stroke) continue;
+    for (const edge of [y, y + height])
+      pen.line([from, edge, from + stripe * 0.6, edge], { stroke, width: thick, alpha: clear });
+  }
+  if (!stroke) return;
+  const edges = [x + Math.max(0, solid), y, x, y, x, y + height, x + Math.max(0, solid), y + height];
+  pen.line(edges, { stroke, width: thick, alpha, ...(dash ? { dash } : {}) });
 }
 
 /** Draws a point in time as a diamond. */
@@ -349,17 +375,40 @@ function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
 
 function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene): void {
   const { geometry, history } = picture;
-  const x = Math.max(box.x, geometry.left) + 6;
-  // The label of the blocked operation may extend to the next box.
-  const limit = status === 'blocked' ? nextInRow(scene, box, geometry.width) : box.x + box.width;
-  const room = Math.min(limit, geometry.width + 40) - x - 4;
   if (box.point || (box.width < BAR && status !== 'blocked')) return;
+  const x = Math.max(box.x, geometry.left) + 6;
+  const end = Math.min(box.x + box.width, geometry.width);
+  const op = history.op(box.at);
   const glyph = GLYPH[status];
-  const text = visible(history.text(box.at) ?? '');
-  const fits = room >= Math.min(LEGIBLE, glyph.length + text.length) * letterWidth();
-  const shown = fits ? cut(glyph + text, room) : room >= letterWidth() || status === 'blocked' ? glyph.trim() : '';
-  drawLabel(pen, picture, box, status, shown, x, 0);
+  const text = history.text(box.at) ?? '';
+  const letters = (pixels: number) => Math.floor(pixels / letterWidth()) - glyph.length;
+  const within = (pixels: number) => (op ? nameWithin(op, text, letters(pixels)) : '');
+  const own = end - x - 4;
+  const never = box.open ? NEVER : '';
+  const isNeverShown = never !== '' && own > (text.length + never.length + glyph.length + 4) * letterWidth();
+  const shown = within(isNeverShown ? own - (never.length + 2) * letterWidth() : own);
+  if (isNeverShown) drawLabel(pen, picture, box, status, never, end - (never.length + 1) * letterWidth() - 6, 0);
+  if (status !== 'blocked' || shown === visible(text)) {
+    drawLabel(pen, picture, box, status, shown ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
+    return;
+  }
+  // The label of the blocked operation is beside its frame if it does not fit inside and the row is free there.
+  const [free, limit] = [freeFrom(scene, box, geometry.left), nextInRow(scene, box, geometry.width)];
+  const [right, left] = [limit - (end + BESIDE) - 6, box.x - BESIDE - free];
+  const inside = shown.length >= LEGIBLE;
+  const [after, before] = [within(right), within(left)];
+  drawLabel(pen, picture, box, status, inside ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
+  if (inside) return;
+  const sign = own >= letterWidth() ? '' : glyph;
+  const label = sign + (after.length >= before.length ? after : before);
+  const at = after.length >= before.length ? end + BESIDE : box.x - BESIDE - label.length * letterWidth();
+  drawLabel(pen, picture, { ...box, open: false }, status, label, at, 0, true);
 }
+
+/** Shown at the open end of an unfinished operation. */
+const NEVER = 'never returned';
+/** Distance of a label from the frame beside it, in pixels. */
+const BESIDE = 9;
 
 /** Draws the label of a point: beside it if it fits there; else above or below, where the next one does not need the
  * room; else cut. */
@@ -380,14 +429,23 @@ function drawPointText(pen: Pen, picture: Picture, box: Box, status: Status): vo
   drawLabel(pen, picture, box, status, shown, box.x - half, (isOdd ? 1 : -1) * (half + 11));
 }
 
-function drawLabel(pen: Pen, picture: Picture, box: Box, status: Status, text: string, x: number, down: number): void {
+function drawLabel(
+  pen: Pen,
+  picture: Picture,
+  box: Box,
+  status: Status,
+  text: string,
+  x: number,
+  down: number,
+  isBeside = false,
+): void {
   if (!text) return;
   const { geometry, colors } = picture;
   const alpha = alphaOf(picture, box.at, status, 0.4);
   const fill = status === 'after' || status === 'uncounted' || status === 'unknown' ? colors.muted : colors.text;
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5 + down;
   // A background keeps the label legible where the line passes behind it.
-  const behind = box.point ? colors.bg : soft(colors, status);
+  const behind = box.point || isBeside ? colors.bg : soft(colors, status);
   pen.rect(x - 1, y - 6, text.length * letterWidth() + 2, 13, { fill: behind, alpha: 0.72 * alpha });
   pen.text(x, y, text, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
 }
@@ -397,6 +455,14 @@ function nextInRow(scene: Scene, { row, x }: Box, limit: number): number {
   for (const box of scene.boxes) if (box.row === row && box.x > x && box.x < next) next = box.x;
   for (const mark of scene.marks) if (mark.row === row && mark.x > x && mark.x < next) next = mark.x;
   return next;
+}
+
+/** Where the row is free before an operation, in pixels. */
+function freeFrom(scene: Scene, { row, x }: Box, least: number): number {
+  let free = least;
+  for (const box of scene.boxes) if (box.row === row && box.x < x) free = Math.max(free, box.x + box.width);
+  for (const mark of scene.marks) if (mark.row === row && mark.x < x) free = Math.max(free, mark.x + mark.width);
+  return free;
 }
 
 /** Where the blocked operation would have been legal: a line, and a label on the axis. */
@@ -430,12 +496,14 @@ function drawNames(pen: Pen, { geometry, colors, history, lanes, pins }: Picture
   const { left, top, height } = geometry;
   pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
   const [first, last] = visibleRows(geometry, lanes.shown.length + 1);
+  const names = laneNames(history);
+  const room = Math.floor((left - 22) / letterWidth());
   pen.within(0, top, left, height - top, () => {
     for (let row = first; row < last; row += 1) {
       const y = toY(geometry, row) + geometry.lane / 2;
       const process = lanes.shown[row];
       if (process === undefined) continue;
-      const name = cut(visible(history.timeline.processes[process]!.slice(0, 40)), left - 22);
+      const name = cutMiddle(visible(names[process]!), room);
       if (pins.includes(process)) pen.rect(7, y - 3, 6, 6, { fill: colors.accent, radius: 3 });
       pen.text(18, y, name, { fill: colors.muted, bold: pins.includes(process) });
     }

@@ -2,6 +2,7 @@
 // then the rest. If there are many, uninvolved lanes are hidden until the user expands them.
 
 import type { History } from '../data/history.ts';
+import { withoutCommonPrefix } from '../data/short.ts';
 import type { Report } from '../data/types.ts';
 import { verdictView } from '../data/verdict.ts';
 
@@ -56,4 +57,15 @@ export function arrange(history: History, report: Report, pins: number[], collap
     idle: few ? 0 : idle.length,
     hidden: hides ? idle.length : 0,
   };
+}
+
+const named = new WeakMap<History, string[]>();
+
+/** The names of the processes, without the words that all of them begin with. */
+export function laneNames(history: History): string[] {
+  const known = named.get(history);
+  if (known) return known;
+  const names = withoutCommonPrefix(history.timeline.processes.map(name => name.slice(0, 200)));
+  named.set(history, names);
+  return names;
 }
