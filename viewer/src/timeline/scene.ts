@@ -7,7 +7,7 @@
 
 import { type History, type Loaded, type Scale, search, sumsOf } from '../data/history.ts';
 import type { Status } from '../state.ts';
-import type { Lanes } from './lanes.ts';
+import { type Lanes, laneNames } from './lanes.ts';
 import { letterWidth } from './pen.ts';
 
 export interface Geometry {
@@ -102,17 +102,25 @@ export function measure(
   viewport: { from: number; to: number },
   scale: Scale,
 ): Geometry {
-  const { processes } = history.timeline;
-  const longest = lanes.shown.reduce((most, process) => Math.max(most, processes[process]!.length), 2);
+  const names = laneNames(history);
+  const longest = lanes.shown.reduce((most, process) => Math.max(most, names[process]!.length), 2);
   const left = Math.ceil(Math.max(64, Math.min(14, longest) * letterWidth() + 28));
   const rows = lanes.shown.length + (lanes.idle > 0 ? 1 : 0);
   const room = size.height - AXIS;
-  // Labels of points need room above and below.
-  const tallest = history.hasPoints ? TALL : 38;
-  const lane = Math.max(24, Math.min(tallest, Math.floor(room / Math.max(1, rows))));
+  const lane = Math.max(24, Math.min(tallest(history), Math.floor(room / Math.max(1, rows))));
   const content = rows * lane;
   const scroll = Math.max(0, Math.min(size.scroll, content - room));
   return { width: size.width, height: size.height, left, top: AXIS, lane, scroll, content, ...viewport, scale };
+}
+
+/** The height of a lane if there is room. Labels of points need some above and below. */
+function tallest(history: History): number {
+  return history.hasPoints ? TALL : 38;
+}
+
+/** The height at which all lanes are visible and have all the room they need. */
+export function heightFor(history: History, lanes: Lanes): number {
+  return AXIS + (lanes.shown.length + (lanes.idle > 0 ? 1 : 0)) * tallest(history) + 8;
 }
 
 /** The pixel of a moment. */

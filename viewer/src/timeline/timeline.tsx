@@ -28,7 +28,7 @@ import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
 import { missedLines } from './missed.ts';
 import { geometry, lanes, noteDrawn, pictureNow, scroll, size } from './picture.ts';
-import { type Hidden, hit, rowAt, type Scene, toY } from './scene.ts';
+import { type Hidden, heightFor, hit, rowAt, type Scene, toY } from './scene.ts';
 import './timeline.css';
 
 export interface TimelineProps {
@@ -78,9 +78,10 @@ export function Timeline({ onContext }: TimelineProps) {
 
   const shape = geometry.value;
   const arranged = lanes.value;
+  const height = history.value && arranged ? heightFor(history.value, arranged) : 160;
   const below = shape && arranged ? toY(shape, arranged.shown.length) : 0;
   return (
-    <div class="timeline" ref={host}>
+    <div class="timeline" ref={host} style={{ height: `${height}px` }}>
       <canvas ref={canvas} tabIndex={0} role="img" aria-label={label.value} />
       {shape && arranged && arranged.idle > 0 && below < shape.height && (
         <button
