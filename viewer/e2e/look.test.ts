@@ -1,6 +1,7 @@
 // What generated pages look like: sizes, places and contents that depend on the layout of a browser.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { RunHead } from '../src/data/types.ts';
@@ -39,5 +40,56 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
   look('many lanes leave room for the list', { operations: 900, processes: 40 }, async page => {
     const { y, height } = (await page.locator('.lower').boundingBox())!;
     assert.ok(height > 250 && y + height <= 900, `${height} pixels at ${y}`);
+  });
+
+  for (const width of [400, 900, 1440]) {
+    look(`the smallest part is whole at ${width} pixels`, { stops: true }, async (page, { report }) => {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(200);
+      const part = page.getByRole('region', { name: 'Smallest failing part' });
+      const card = (await part.locator('.card').boundingBox())!;
+      const boxes = await part.locator('.box').all();
+      assert.ok(report.verdict.kind === 'rejected' && report.verdict.evidence.kind === 'stuck');
+      assert.ok(boxes.length >= report.verdict.evidence.window!.operations.length);
+      for (const box of boxes) {
+        const { x, width: wide } = (await box.boundingBox())!;
+        assert.ok(x >= card.x && x + wide <= card.x + card.width, `${await box.textContent()} at ${x}, ${wide} wide`);
+        const isCut = await box.evaluate(element => element.scrollWidth > element.clientWidth + 1);
+        assert.equal(isCut, false, `${await box.textContent()} is cut`);
+      }
+      assert.match((await part.locator('.box.blocked').first().textContent()) ?? '', /✗ .*Dequeue \d+/);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+      // It comes before the reasons; on a narrow screen, both come before the timeline.
+      const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y;
+      assert.ok((await top('#h-window')) < (await top('#h-why')));
+      if (width < 800) assert.ok((await top('#h-why')) < (await top('.timeline')));
+    });
+  }
+
+  look('the rest of the timeline is dimmed, and the smallest part is in view', { operations: 400 }, async page => {
+    await page.keyboard.press('0');
+    await page.keyboard.press('m');
+    await page.getByRole('button', { name: 'Smallest part', pressed: true }).waitFor();
+    await page.waitForTimeout(300);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+    const svg = readFileSync(await (await saved).path(), 'utf8');
+    // Boxes are rounded; those of the part have full opacity.
+    const boxes = [...svg.matchAll(/<rect [^>]*rx="3"[^>]*>/g)].map(([rect]) => /opacity="([\d.]+)"/.exec(rect)?.[1]);
+    const clear = boxes.filter(opacity => opacity === undefined).length;
+    assert.ok(clear >= 5 && clear < boxes.length, `${clear} of ${boxes.length}`);
+  });
+
+  look('the smallest part is saved as a trace', {}, async page => {
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save as JSON Lines' }).click();
+    const download = await saved;
+    assert.equal(download.suggestedFilename(), 'queue.trace-smallest.jsonl');
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n');
+    assert.equal(lines.length, 6);
+    for (const line of lines) assert.match(line, /^\{"process":"T\d","action":"\w+","start":\d+,"end":\d+,"args":/);
   });
 });

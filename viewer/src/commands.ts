@@ -34,9 +34,11 @@ import {
   setScale,
   showFailure,
   showWhole,
+  smallestPart,
   type Theme,
   tab,
   theme,
+  toggleOnlyPart,
   zoom,
 } from './state.ts';
 import { address } from './sync.ts';
@@ -170,6 +172,13 @@ export const COMMANDS: Command[] = [
     keys: [],
     run: () => (allEndings.value = !allEndings.value),
     when: several,
+  },
+  {
+    group: 'View',
+    title: 'Show only the smallest failing part',
+    keys: ['m'],
+    run: toggleOnlyPart,
+    when: () => smallestPart.value.length > 0,
   },
   {
     group: 'View',

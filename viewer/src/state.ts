@@ -59,6 +59,9 @@ export const pins = signal<number[]>([]);
 /** True if lanes not involved in the failure are hidden. */
 export const collapsed = signal(true);
 
+/** True if operations outside the smallest failing part are dimmed. */
+export const onlyPart = signal(false);
+
 /** The head of a page about one history; null on an index page. */
 export const run = computed<RunHead | null>(() => (head.value?.kind === 'run' ? head.value : null));
 export const report = computed<Report | null>(() => run.value?.report ?? null);
@@ -86,6 +89,19 @@ export const contradicting = computed<number[]>(() => {
   if (verdict?.kind !== 'contradiction') return [];
   const places = verdict.operations.map(placeOf).filter(place => place !== null);
   return places.sort((a, b) => a - b);
+});
+
+/** Places of the smallest failing part, by start. Empty if the report has none. */
+export const smallestPart = computed<number[]>(() => {
+  const verdict = report.value ? verdictView(report.value) : null;
+  const ops =
+    verdict?.kind === 'stuck'
+      ? (verdict.window?.operations ?? [])
+      : verdict?.kind === 'contradiction'
+        ? verdict.operations
+        : [];
+  const places = ops.map(placeOf).filter(place => place !== null);
+  return [...new Set(places)].sort((a, b) => a - b);
 });
 
 /** Places of operations, other than the blocked ones, that could be next but are not placed. */
@@ -250,6 +266,26 @@ async function goTo(find: (past: History) => Promise<number | null>, selects = t
   batch(() => {
     showRange('order', from, from + width);
     if (conflicting.length === 0 && (selects || blocked.value === at)) select(at);
+  });
+}
+
+/** Dims operations outside the smallest failing part and shows all of it, or ends that. */
+export function toggleOnlyPart(): void {
+  const past = history.value;
+  const places = smallestPart.value;
+  onlyPart.value = !onlyPart.value && places.length > 0;
+  if (!past || !onlyPart.value) return;
+  void Promise.all(places.map(place => past.ensure(place, place))).then(() => {
+    const ops = places.map(place => past.op(place)).filter(op => op !== null);
+    if (ops.length === 0 || !onlyPart.value) return;
+    const from = Math.min(...ops.map(op => op.from));
+    const to = Math.max(...ops.map(op => (op.end === null ? op.from + 1 : op.to)));
+    const room = Math.max(2, (to - from) / 20);
+    const range = viewport.value;
+    const ends = ops.map(op => interval(op)).map(([start, end], at) => [start, ops[at]!.end === null ? start : end]);
+    const isVisible = ends.every(([start, end]) => start! >= range.from && end! <= range.to);
+    const wide = Math.max(...ends.map(([, end]) => end!)) - Math.min(...ends.map(([start]) => start!));
+    if (!isVisible || wide < (range.to - range.from) / 4) showRange('order', from - room, to + room);
   });
 }
 

@@ -122,6 +122,7 @@ function draw(history: History, head: RunHead, from: number, to: number): string
     ending: 0,
     allEndings: false,
     matches: null,
+    part: null,
     statusOf: place => (place === blocked ? 'blocked' : 'placed'),
   };
   const pen = new SvgPen(geometry.width, geometry.height);

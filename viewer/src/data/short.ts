@@ -22,9 +22,9 @@ function valuesOf({ args, results }: Named, most: number): string {
   return `${args.length > 0 ? ` ${text(args)}` : ''}${results.length > 0 ? ` → ${text(results)}` : ''}`;
 }
 
-/** The short name of an operation. */
-export function shortName(op: Named): string {
-  return cutMiddle(visible(op.action), LONGEST) + valuesOf(op, LONGEST);
+/** The short name of an operation, with the action and each value cut to `most` characters. */
+export function shortName(op: Named, most = LONGEST): string {
+  return cutMiddle(visible(op.action), most) + valuesOf(op, most);
 }
 
 /** The longest name of an operation of at most `room` characters: its text, its short name, or a part of that. Empty if

@@ -1,4 +1,5 @@
-// The side panel: what the selected operation missed, reasons, possible states, expected results, what-ifs, smallest failing part, next commands.
+// The side panel: what the selected operation missed, the smallest failing part, reasons, possible states, expected
+// results, what-ifs, next commands.
 
 import { useMemo, useState } from 'preact/hooks';
 import type { Assumption, Consequence, Field, Report, State } from '../data/types.ts';
@@ -24,12 +25,12 @@ export function Side({ report }: { report: Report }) {
       {verdict.kind === 'stuck' && <Stuck report={report} stuck={verdict} />}
       {verdict.kind === 'contradiction' && (
         <>
+          <Window report={report} window={{ start: [], operations: verdict.operations, before: 0 }} blocked={[]} />
           <Section id="h-why" title="Why it is rejected">
             <article class="card bad">
               <p>These operations contradict each other, regardless of all others.</p>
             </article>
           </Section>
-          <Window report={report} window={{ start: [], operations: verdict.operations, before: 0 }} blocked={[]} />
         </>
       )}
       {verdict.kind === 'invariant' && (
@@ -113,6 +114,7 @@ function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
   const choosable = stuck.states.map((_, state) => stuck.interpretations.findIndex(each => each.state === state));
   return (
     <>
+      {stuck.window && <Window report={report} window={stuck.window} blocked={stuck.blocked} />}
       <Section id="h-why" title="Why it is rejected">
         <Reasons report={report} reasons={stuck.reasons} blocked={stuck.blocked} total={stuck.states.length} />
       </Section>
@@ -139,7 +141,6 @@ function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
           </ul>
         </Section>
       )}
-      {stuck.window && <Window report={report} window={stuck.window} blocked={stuck.blocked} />}
     </>
   );
 }
@@ -150,6 +151,12 @@ function Views({ report, rejection }: { report: Report; rejection: ViewsView }) 
   const operations = first ? [...new Set([...first.must_see, ...first.may_miss, first.op])] : [];
   return (
     <>
+      <Window
+        report={report}
+        window={{ start: [], operations, before: 0 }}
+        blocked={rejection.blocked}
+        title={`Last operations that ${first ? nameOf(report, first.op) : 'it'} may see`}
+      />
       <Section id="h-why" title="Why it is rejected">
         {views.map(view => (
           <Unexplained report={report} view={view} />
@@ -173,12 +180,6 @@ function Views({ report, rejection }: { report: Report; rejection: ViewsView }) 
             </Section>
           ),
       )}
-      <Window
-        report={report}
-        window={{ start: [], operations, before: 0 }}
-        blocked={rejection.blocked}
-        title={`Last operations that ${first ? nameOf(report, first.op) : 'it'} may see`}
-      />
     </>
   );
 }

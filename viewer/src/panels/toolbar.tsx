@@ -14,6 +14,7 @@ import {
   filter,
   history,
   matches,
+  onlyPart,
   problem,
   report,
   type Status,
@@ -22,7 +23,9 @@ import {
   setScale,
   showFailure,
   showWhole,
+  smallestPart,
   theme,
+  toggleOnlyPart,
   valueWidth,
 } from '../state.ts';
 import { brief, count, many, paragraph } from '../text.ts';
@@ -77,6 +80,16 @@ export function Toolbar() {
       <button type="button" title="Show the whole history (0)" onClick={showWhole}>
         All <kbd>0</kbd>
       </button>
+      {smallestPart.value.length > 0 && (
+        <button
+          type="button"
+          aria-pressed={onlyPart.value}
+          title="Dim all operations outside the smallest failing part (m)"
+          onClick={toggleOnlyPart}
+        >
+          Smallest part <kbd>m</kbd>
+        </button>
+      )}
       {several > 1 && (
         <span class="joined" role="group" aria-label="Interpretations">
           <button type="button" aria-label="Previous interpretation" onClick={() => cycle(-1)}>

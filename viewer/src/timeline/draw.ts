@@ -42,6 +42,8 @@ export interface Picture {
   allEndings: boolean;
   /** 1 for every operation that matches the filter; null if there is no filter. */
   matches: Uint8Array | null;
+  /** The operations that are not dimmed; null if all are. */
+  part: ReadonlySet<number> | null;
   statusOf(at: number): Status;
 }
 
@@ -202,7 +204,7 @@ function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): 
     const fill = solid(colors, status);
     const tall = heightOf(mark.mean, heights, inner);
     const y = toY(geometry, mark.row) + 4 + inner - tall;
-    const dim = matches && !matches[mark.at] ? 0.3 : 1;
+    const dim = picture.part ? FAINT : matches && !matches[mark.at] ? 0.3 : 1;
     if (mark.count === 1) {
       pen.rect(mark.x, y, Math.min(mark.width, 1.2), tall, { fill, alpha: 0.8 * dim });
       continue;
@@ -220,10 +222,14 @@ function sightOf({ history, selection }: Picture, at: number): Sight | null {
   return selection === null ? null : history.sight(selection, at);
 }
 
+/** The opacity of operations outside the smallest failing part. */
+export const FAINT = 0.16;
+
 /** The opacity of an operation: `least` if it does not match the filter, and less if the selected one did not see it. */
 function alphaOf(picture: Picture, at: number, status: Status, least: number): number {
-  const { matches } = picture;
+  const { matches, part } = picture;
   const sight = sightOf(picture, at);
+  if (part && !part.has(at)) return FAINT;
   return (matches && !matches[at] && status !== 'blocked' ? least : 1) * (sight ? CLEAR[sight] : 1);
 }
 
@@ -357,8 +363,8 @@ export function diamond(pen: Pen, x: number, y: number, half: number, style: Sty
 
 /** Draws the selected and failing operations even if they are too narrow for a box. */
 function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
-  const { geometry, colors, blocked, failing, selection, history, lanes } = picture;
-  for (const at of [selection, blocked, ...failing]) {
+  const { geometry, colors, blocked, failing, selection, history, lanes, part } = picture;
+  for (const at of new Set([selection, ...(part ?? []), blocked, ...failing])) {
     const ends = at === null || scene.boxes.some(box => box.at === at) ? null : extent(picture, at);
     const chunk = at === null ? null : history.chunkOf(at);
     if (!ends || !chunk || at === null || ends[1] < geometry.left || ends[0] > geometry.width) continue;

@@ -11,11 +11,13 @@ import {
   history,
   matches,
   NO_VIEWPORT,
+  onlyPart,
   pins,
   report,
   type Status,
   scale,
   selection,
+  smallestPart,
   states,
   statusOf,
   step,
@@ -82,6 +84,7 @@ export function pictureNow(colors: Colors = readColors()): Picture | null {
     ending: ending.value,
     allEndings: allEndings.value,
     matches: matching.value,
+    part: onlyPart.value ? new Set(smallestPart.value) : null,
     statusOf,
   };
 }
