@@ -92,4 +92,88 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.equal(lines.length, 6);
     for (const line of lines) assert.match(line, /^\{"process":"T\d","action":"\w+","start":\d+,"end":\d+,"args":/);
   });
+
+  look(
+    'the banner shows the headline of the report',
+    {},
+    async page => {
+      const title = page.getByRole('heading', { level: 1 });
+      assert.match((await title.textContent()) ?? '', /^✗ Rejected: T2 took 5 out while Head\(queue\) was 4\.$/);
+      assert.equal(await title.locator('code').textContent(), 'Head(queue)');
+      const banner = (await page.getByRole('banner').textContent()) ?? '';
+      assert.match(banner, /4 went in by T0:4, and nothing took it out\./);
+      assert.doesNotMatch(banner, /returned before it and are explained|It would have been legal|`/);
+    },
+    ({ report }) => {
+      report.headline = {
+        text: 'T2 took 5 out while `Head(queue)` was 4.',
+        more: '4 went in by T0:4, and nothing took it out.',
+      };
+    },
+  );
+
+  look(
+    'possible states are grouped by what decides',
+    { operations: 60 },
+    async page => {
+      const listed = page.getByRole('region', { name: 'Possible states' });
+      const groups = await listed.locator('.stategroup').all();
+      assert.equal(groups.length, 2);
+      assert.match((await groups[0]!.textContent()) ?? '', /Head\(queue\) = 199 · 44 states, for example/);
+      assert.match((await groups[1]!.textContent()) ?? '', /Head\(queue\) = 200 · 4 states, for example/);
+      // One example each, and the others on demand.
+      assert.equal(await listed.locator('.states > li .letter').count(), 2);
+      await groups[1]!.getByText('3 more states').click();
+      assert.equal(await groups[1]!.locator('.states > li .letter').count(), 4);
+    },
+    ({ report: { verdict } }) => {
+      assert.ok(verdict.kind === 'rejected' && verdict.evidence.kind === 'stuck');
+      const { evidence } = verdict;
+      const [state] = evidence.states;
+      evidence.states = Array.from({ length: 48 }, (_, at) => ({
+        id: String(at),
+        variables: [{ name: 'queue', value: `<<${at < 44 ? 199 : 200}, ${at}>>` }, ...state!.variables.slice(1)],
+      }));
+      const some = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+      evidence.groups = [
+        { values: [{ name: 'Head(queue)', value: '199' }], states: some(0, 44) },
+        { values: [{ name: 'Head(queue)', value: '200' }], states: some(44, 48) },
+      ];
+    },
+  );
+
+  look(
+    'the operation that breaks an invariant is the one that is marked',
+    {},
+    async (page, { report }) => {
+      const culprit = report.operations[report.operations.length - 1]!;
+      assert.match((await page.getByRole('heading', { level: 1 }).textContent()) ?? '', /^✗ Violated/);
+      const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+      assert.ok(label?.includes(`breaks AtMostOne: ${culprit.name} `), label ?? '');
+      assert.doesNotMatch(label ?? '', /blocked/);
+      const first = page.getByRole('grid', { name: 'Steps, newest first' }).getByRole('row').nth(1);
+      assert.match((await first.textContent()) ?? '', /✗ breaks it.*breaks AtMostOne/);
+      await page.getByRole('region', { name: 'Why it is violated' }).getByText('false after').waitFor();
+      assert.match((await page.locator('.legend').first().textContent()) ?? '', /✗ breaks AtMostOne/);
+      assert.equal(await page.getByRole('banner').locator('code', { hasText: 'AtMostOne' }).count(), 1);
+    },
+    ({ report, timeline }) => {
+      const { verdict } = report;
+      assert.ok(verdict.kind === 'rejected' && verdict.evidence.kind === 'stuck' && timeline);
+      const { states, reasons } = verdict.evidence;
+      // The last common step.
+      const broke = report.operations.push({ ...report.operations[1]!, name: 'T0:5', process: 'T0' }) - 1;
+      timeline.mentioned[broke] = 18;
+      const guard = reasons.map(reason => reason.why).find(why => why.kind === 'guard')!;
+      verdict.sentence = 'no order is left that keeps `AtMostOne`';
+      verdict.evidence = {
+        kind: 'invariant',
+        invariant: 'AtMostOne',
+        span: guard.span,
+        states,
+        conjuncts: guard.conjuncts,
+        broke,
+      };
+    },
+  );
 });

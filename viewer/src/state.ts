@@ -10,7 +10,8 @@ import { loadJson, openParts, type Parts } from './data/parts.ts';
 import { States } from './data/states.ts';
 import { type Status, statusFrom } from './data/status.ts';
 import type { Head, Report, RunHead, States as StatesPart } from './data/types.ts';
-import { stuckIn, verdictView } from './data/verdict.ts';
+import { failingOps, stuckIn, verdictView } from './data/verdict.ts';
+import { brief } from './text.ts';
 
 export type { Status };
 export type Theme = 'auto' | 'light' | 'dark';
@@ -72,12 +73,24 @@ export const allAssumed = computed<string[]>(() => [...new Set([...assumed.value
 /** True while the displayed verdict is not about the current assumptions. */
 export const isStale = computed(() => !!run.value?.served?.assume && !isSame(answered.value.focus, focus.value));
 
-/** The places of the blocked operations. In program order there may be several. */
+/** The places of the blocked operations. In program order there may be several. If the report says which operation
+ * made an invariant false, it is that one: the others could merely not be placed after it. */
 export const allBlocked = computed<number[]>(() => {
   const verdict = report.value ? verdictView(report.value) : null;
-  const places = verdict && 'blocked' in verdict ? verdict.blocked.map(placeOf) : [];
+  const places = verdict ? failingOps(verdict).map(placeOf) : [];
   return places.filter(place => place !== null);
 });
+
+/** The invariant that the operation in `allBlocked` made false; null if it is blocked for another reason. */
+export const brokenBy = computed<string | null>(() => {
+  const verdict = report.value ? verdictView(report.value) : null;
+  return verdict?.kind === 'invariant' && verdict.broke != null ? verdict.invariant : null;
+});
+
+/** What is wrong with the operations in `allBlocked`: `blocked`, or `breaks AtMostOne`. */
+export const failureWord = computed<string>(() =>
+  brokenBy.value === null ? 'blocked' : `breaks ${brief(brokenBy.value, 60)}`,
+);
 
 /** The place of the first blocked operation, where the page opens. */
 export const blocked = computed<number | null>(() => allBlocked.value[0] ?? null);

@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { unplaced } from '../data/status.ts';
 import type { Field } from '../data/types.ts';
-import { blocked, contradicting, report, selection, statusOf, stepOf, waiting } from '../state.ts';
+import { blocked, contradicting, failureWord, report, selection, statusOf, stepOf, waiting } from '../state.ts';
 import { brief, count, many } from '../text.ts';
 import { liveHistory, openMenu, showOperation } from './local.ts';
 import { Copy } from './parts.tsx';
@@ -36,7 +36,11 @@ function Selected() {
   const at = selection.value;
   const op = at === null ? null : past.op(at);
   if (at === null || !op) return <p class="quiet">Select an operation to see its record.</p>;
-  const [sign, word] = contradicting.value.includes(at) ? ['✗', 'part of the contradiction'] : STATUS[statusOf(at)]!;
+  const [sign, word] = contradicting.value.includes(at)
+    ? ['✗', 'part of the contradiction']
+    : statusOf(at) === 'blocked'
+      ? ['✗', failureWord.value]
+      : STATUS[statusOf(at)]!;
   const step = stepOf(at);
   const process = past.timeline.processes[op.process] ?? '';
   const took = op.end === null ? null : op.end - op.start;
@@ -67,8 +71,8 @@ function Selected() {
           />
         )}
         <Entry
-          name="ranks"
-          value={`${count(op.from)} to ${op.end === null ? '…' : count(op.to)} of ${count(past.timeline.ranks)}`}
+          name="events"
+          value={`begins at ${count(op.from)}, ${op.end === null ? 'never returned' : `returns at ${count(op.to)}`}, of ${count(past.timeline.ranks)} in order`}
         />
         {fields('metadata', op.meta)}
       </dl>

@@ -12,6 +12,7 @@ import { entryAt, placeOfStep } from '../data/unlogged.ts';
 import { verdictView } from '../data/verdict.ts';
 import {
   blocked,
+  brokenBy,
   contradicting,
   ending,
   isAtBlocked,
@@ -147,11 +148,13 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
     if (reason) why = reason.why.kind === 'guard' ? failing(reason.why) : reasonText(about, reason.why);
   } else if (verdict.kind === 'views') {
     why = verdict.views.find(view => view.op === verdict.blocked[0])?.why ?? 'nothing that it may see explains it';
-  } else if (verdict.kind === 'invariant') why = `${verdict.invariant} is FALSE in every order`;
+  } else if (verdict.kind === 'invariant') {
+    why = verdict.broke == null ? `${verdict.invariant} is FALSE in every order` : `breaks ${verdict.invariant}`;
+  }
   return (
     <>
       <span role="gridcell">
-        <span aria-hidden="true">✗</span> blocked
+        <span aria-hidden="true">✗</span> {brokenBy.value === null ? 'blocked' : 'breaks it'}
       </span>
       <Recorded op={op} of={past.timeline} />
       <span role="gridcell" class="change">

@@ -11,6 +11,7 @@ import {
   busy,
   contradicting,
   ending,
+  failureWord,
   filter,
   history,
   matches,
@@ -298,7 +299,7 @@ export function Legend() {
   if (history.value?.size === 0 || shown.size === 0) return null;
   const words: [Status, string][] = [
     ['placed', '✓ placed'],
-    ['blocked', stuck === null ? '✗ contradict each other' : '✗ blocked'],
+    ['blocked', stuck === null ? '✗ contradict each other' : `✗ ${failureWord.value}`],
     ['waiting', '… waiting'],
     ['after', stuck === null ? '· not in the order' : '· after failure'],
     ['uncounted', '○ not counted'],

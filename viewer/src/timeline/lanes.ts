@@ -4,7 +4,7 @@
 import type { History } from '../data/history.ts';
 import { withoutCommonPrefix } from '../data/short.ts';
 import type { Report } from '../data/types.ts';
-import { verdictView } from '../data/verdict.ts';
+import { failingOps, verdictView } from '../data/verdict.ts';
 
 /** Up to this many lanes, none is hidden. */
 const FEW = 12;
@@ -31,13 +31,15 @@ export function arrange(history: History, report: Report, pins: number[], collap
     if (process !== undefined) involved.add(process);
   };
   const verdict = verdictView(report);
+  failingOps(verdict).forEach(involve);
   if ('blocked' in verdict) verdict.blocked.forEach(involve);
   if (verdict.kind === 'stuck') {
     for (const op of verdict.window?.operations ?? []) involve(op);
-    for (const { op } of verdict.reasons) involve(op);
     if (verdict.legal.kind === 'earlier') involve(verdict.legal.until);
     if (verdict.legal.kind === 'later') involve(verdict.legal.after);
     for (const { recent } of verdict.interpretations) for (const { op } of recent.slice(-LAST)) involve(op);
+    // Those that merely wait are last: often they have nothing near the failure.
+    for (const { op } of verdict.reasons) involve(op);
   } else {
     for (let op = 0; op < report.operations.length; op += 1) involve(op);
   }

@@ -9,6 +9,7 @@ import {
   blocked,
   collapsed,
   contradicting,
+  failureWord,
   history,
   pan,
   pins,
@@ -154,12 +155,12 @@ function statusText(at: number): string {
   const status = statusOf(at);
   const isTimed = blocked.value !== null && report.value?.order === 'real-time';
   if (status === 'after' && !isTimed) return '· not in the order';
-  return status === 'blocked' && blocked.value === null ? '✗ part of the contradiction' : WORDS[status];
+  if (status !== 'blocked') return WORDS[status];
+  return blocked.value === null ? '✗ part of the contradiction' : `✗ ${failureWord.value}`;
 }
 
 const WORDS = {
   placed: '✓ placed',
-  blocked: '✗ blocked',
   waiting: '… waiting',
   after: '· after the failure',
   uncounted: '○ not counted: failed without effect, or checked separately',
@@ -188,7 +189,7 @@ function describe(scene: Scene): string {
   const failure =
     failing.length === 0
       ? ''
-      : `; ${stuck === null ? 'contradict each other' : 'blocked'}: ${list(failing.map(named))}`;
+      : `; ${stuck === null ? 'contradict each other' : failureWord.value}: ${list(failing.map(named))}`;
   const chosen = selection.value;
   const missed = chosen === null ? [] : missedLines(past, chosen, null).map(line => `, ${line}`);
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;
