@@ -42,6 +42,7 @@ function draw(history: History, { report }: RunHead, selection: number | null): 
     allEndings: false,
     matches: null,
     part: null,
+    note: '',
     statusOf: () => 'placed',
   };
   const pen = new SvgPen(geometry.width, geometry.height);

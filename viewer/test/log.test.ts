@@ -46,6 +46,7 @@ function picture(history: History, head: RunHead, from: number, to: number): Pic
     allEndings: false,
     matches: null,
     part: null,
+    note: '',
     statusOf: at => (at === BLOCKED ? 'blocked' : at < BLOCKED ? 'placed' : 'after'),
   };
 }

@@ -123,6 +123,7 @@ function draw(history: History, head: RunHead, from: number, to: number): string
     allEndings: false,
     matches: null,
     part: null,
+    note: '',
     statusOf: place => (place === blocked ? 'blocked' : 'placed'),
   };
   const pen = new SvgPen(geometry.width, geometry.height);

@@ -3,6 +3,7 @@
 //
 // The list is the accessible equivalent of the canvas: every placed operation has a row.
 
+import { changes } from '../data/change.ts';
 import { diff } from '../data/diff.ts';
 import { ARROW, fit, isReplacement } from '../data/fit.ts';
 import type { Op } from '../data/history.ts';
@@ -241,8 +242,8 @@ function isDivergent(at: number, common: number): boolean {
 function room(): number {
   const side = windowWidth.value > 1000 ? 412 : windowWidth.value > 820 ? 320 : 0;
   const list = windowWidth.value - side;
-  const others = list > 860 ? 745 : list > 520 ? 470 : 280;
-  return Math.max(20, Math.floor((list - others) / 7.6));
+  const others = list > 860 ? 755 : list > 660 ? 485 : list > 520 ? 375 : 275;
+  return Math.max(16, Math.floor((list - others) / 7.6));
 }
 
 /** The variables that a step changed, with old and new values. */
@@ -252,36 +253,49 @@ function Change({ at }: { at: number }) {
   const before = known?.state(at, ending.value);
   const after = known?.state(at + 1, ending.value);
   if (!known || !before || !after) return <span class="quiet">–</span>;
-  const changed = known.variables
-    .map((_, variable) => variable)
-    .filter(variable => before[variable] !== after[variable]);
-  if (changed.length === 0) {
+  const found = known.variables.flatMap((name, variable): Shown[] => {
+    const [old, next] = [before[variable]!, after[variable]!];
+    if (old === next) return [];
+    const parts = changes(old, next);
+    const own = known.variables.length > 1 ? brief(name, 30) : '';
+    if (!parts) return [{ label: own, before: old, after: next }];
+    return parts.map(part => ({ ...part, label: `${brief(name, 30)}${cutMiddle(visible(part.path), 40)}` }));
+  });
+  if (found.length === 0) {
     const only = known.variables.length === 1 ? after[0]! : null;
     return <span class="quiet">{only === null ? 'unchanged' : brief(only, width)}</span>;
   }
-  const names = changed.map(variable => (known.variables.length > 1 ? brief(known.variables[variable]!, 30) : ''));
-  // As many variables as fit, and at least one: half a change is useless.
-  const lengths = changed.map((_, place) => (names[place] ? names[place].length + 3 : 2));
+  // As many changes as fit, and at least one: half a change is useless.
+  const lengths = found.map(({ label }) => (label ? label.length + 3 : 2));
   let shown = 1;
   let taken = lengths[0]!;
-  while (shown < changed.length && taken + lengths[shown]! + (shown + 1) * LEGIBLE <= width) {
+  while (shown < found.length && taken + lengths[shown]! + (shown + 1) * LEGIBLE <= width) {
     taken += lengths[shown]!;
     shown += 1;
   }
-  const rest = changed.length > shown ? `; ${changed.length - shown} more` : '';
+  const rest = found.length > shown ? `; ${found.length - shown} more` : '';
   const each = Math.max(LEGIBLE, Math.floor((width - taken - rest.length) / shown));
   return (
     <>
-      {changed.slice(0, shown).map((variable, place) => (
+      {found.slice(0, shown).map(({ label, before, after }, place) => (
         <>
           {place > 0 && '; '}
-          {names[place] && <b>{names[place]} </b>}
-          <Pieces before={before[variable]!} after={after[variable]!} width={each} />
+          {label && <b>{label} </b>}
+          <Pieces before={before ?? ''} after={after ?? ''} width={each} />
         </>
       ))}
       {rest}
     </>
   );
+}
+
+/** A change in the list: of a variable, or of a part of it. */
+interface Shown {
+  label: string;
+  /** Null if it was added. */
+  before: string | null;
+  /** Null if it was removed. */
+  after: string | null;
 }
 
 /** Minimum width of a legible change, in characters. */

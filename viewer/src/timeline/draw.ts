@@ -35,6 +35,8 @@ export interface Picture {
   selection: number | null;
   step: number | null;
   blocked: number | null;
+  /** What the blocked operation does, such as `breaks AtMostOne`; empty if it is merely blocked. */
+  note: string;
   /** Further blocked operations, or operations that contradict each other. */
   failing: number[];
   endings: Ending[];
@@ -394,21 +396,24 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   const isNeverShown = never !== '' && own > (text.length + never.length + glyph.length + 4) * letterWidth();
   const shown = within(isNeverShown ? own - (never.length + 2) * letterWidth() : own);
   if (isNeverShown) drawLabel(pen, picture, box, status, never, end - (never.length + 1) * letterWidth() - 6, 0);
-  if (status !== 'blocked' || shown === visible(text)) {
+  const isWhole = shown === visible(text) && picture.note === '';
+  if (status !== 'blocked' || isWhole) {
     drawLabel(pen, picture, box, status, shown ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
     return;
   }
   // The label of the blocked operation is beside its frame if it does not fit inside and the row is free there.
   const [free, limit] = [freeFrom(scene, box, geometry.left), nextInRow(scene, box, geometry.width)];
   const [right, left] = [limit - (end + BESIDE) - 6, box.x - BESIDE - free];
-  const inside = shown.length >= LEGIBLE;
-  const [after, before] = [within(right), within(left)];
-  drawLabel(pen, picture, box, status, inside ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
-  if (inside) return;
+  const full = `${visible(text)}${picture.note ? ` ${visible(picture.note)}` : ''}`;
   const sign = own >= letterWidth() ? '' : glyph;
-  const label = sign + (after.length >= before.length ? after : before);
-  const at = after.length >= before.length ? end + BESIDE : box.x - BESIDE - label.length * letterWidth();
-  drawLabel(pen, picture, { ...box, open: false }, status, label, at, 0, true);
+  const beside = [right, left].map(pixels => (full.length + 2 <= letters(pixels) ? full : within(pixels)));
+  const [after, before] = beside as [string, string];
+  const best = after.length >= before.length ? after : before;
+  const isInside = shown.length >= LEGIBLE && best.length <= shown.length;
+  drawLabel(pen, picture, box, status, isInside ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
+  if (isInside || best === '') return;
+  const at = best === after ? end + BESIDE : box.x - BESIDE - (sign + best).length * letterWidth();
+  drawLabel(pen, picture, box, status, sign + best, at, 0, true);
 }
 
 /** Shown at the open end of an unfinished operation. */
