@@ -176,4 +176,28 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       };
     },
   );
+
+  look('on paper the timeline is whole, and everything is unfolded', { operations: 60, stops: true }, async page => {
+    await page.setViewportSize({ width: 794, height: 1123 });
+    await page.emulateMedia({ media: 'print' });
+    await page.waitForTimeout(200);
+    const paper = page.locator('.paper canvas');
+    const { x, width, height } = (await paper.boundingBox())!;
+    assert.ok(x >= 0 && x + width <= 794 && height > 80, `${width} by ${height} at ${x}`);
+    // All 60 operations are drawn: the blocked one, near the end, is red.
+    const isRed = await paper.evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      for (let i = 0; i < data.length; i += 4)
+        if (data[i]! > 150 && data[i + 1]! < 60 && data[i + 2]! < 60) return true;
+      return false;
+    });
+    assert.ok(isRed, 'no blocked operation');
+    assert.equal(await page.locator('.timeline').isVisible(), false);
+    assert.equal(await page.locator('details:not([open])').count(), 0);
+    assert.equal(await page.locator('.paper + .legend').isVisible(), true);
+    await page.emulateMedia({ media: 'screen' });
+    await page.waitForTimeout(200);
+    assert.equal(await page.locator('details[open]').count(), 0);
+    assert.equal(await page.locator('.paper').isVisible(), false);
+  });
 });

@@ -23,6 +23,7 @@ import { blocked, collapsed, contradicting, head, history, problem, selection, s
 import { followLink, readEarly } from './sync.ts';
 import { brief, paragraph } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
+import { Paper } from './timeline/paper.tsx';
 import { Timeline } from './timeline/timeline.tsx';
 import './style.css';
 import { stuckIn, verdictView } from './data/verdict.ts';
@@ -41,6 +42,7 @@ export function App() {
       followWidth(),
       followPending(),
       followAnnounce(),
+      followPrint(),
     ];
     return () => {
       for (const stop of stops) stop();
@@ -114,6 +116,8 @@ function RunPage({ page }: { page: RunHead }) {
             <Chips />
             <Overview />
             <Timeline onContext={onContext} />
+            <Paper />
+            <Legend />
             <Toast />
           </section>
         )}
@@ -220,6 +224,29 @@ function followTheme(): () => void {
       // As above.
     }
   });
+}
+
+/** Unfolds everything while the page is printed. */
+function followPrint(): () => void {
+  let folded: HTMLDetailsElement[] = [];
+  const open = () => {
+    folded = [...document.querySelectorAll<HTMLDetailsElement>('details:not([open])')];
+    for (const details of folded) details.open = true;
+  };
+  const close = () => {
+    for (const details of folded) details.open = false;
+    folded = [];
+  };
+  const print = matchMedia('print');
+  const change = () => (print.matches ? open() : close());
+  addEventListener('beforeprint', open);
+  addEventListener('afterprint', close);
+  print.addEventListener('change', change);
+  return () => {
+    removeEventListener('beforeprint', open);
+    removeEventListener('afterprint', close);
+    print.removeEventListener('change', change);
+  };
 }
 
 /** Completes a pending assumption when its second operation is selected. */
