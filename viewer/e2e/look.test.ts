@@ -200,4 +200,52 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.equal(await page.locator('details[open]').count(), 0);
     assert.equal(await page.locator('.paper').isVisible(), false);
   });
+
+  for (const width of [1100, 1280, 1440]) {
+    look(`a search moves nothing at ${width} pixels`, { operations: 200 }, async page => {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(100);
+      const top = async () => (await page.locator('.timeline').boundingBox())!.y;
+      const before = await top();
+      await page.keyboard.press('/');
+      await page.keyboard.type('op:Dequeue');
+      await page.keyboard.press('Enter');
+      await page.getByText(/^1 of \d+ matches$/).waitFor();
+      assert.equal(await top(), before);
+      assert.equal(
+        await page
+          .locator('.page')
+          .getByText(/\d matches$/)
+          .count(),
+        1,
+      );
+      await page.keyboard.press('Enter');
+      await page.getByText(/^2 of \d+ matches$/).waitFor();
+      await page.keyboard.press('Shift+Enter');
+      await page.getByText(/^1 of \d+ matches$/).waitFor();
+      if (width >= 1280) assert.ok((await page.locator('.toolbar').boundingBox())!.height < 50);
+    });
+  }
+
+  look('lanes are ordered by their part in the failure or by name', { processes: 6, operations: 60 }, async page => {
+    const label = () => page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+    assert.match((await label()) ?? '', /^Timeline of 6 processes by their part in the failure/);
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('combobox', { name: 'Lanes' }).selectOption('by name');
+    await page.waitForTimeout(100);
+    assert.match((await label()) ?? '', /^Timeline of 6 processes by name/);
+    await page.keyboard.press('Escape');
+    await page.locator('.timeline canvas').hover({ position: { x: 20, y: 40 } });
+    assert.match((await page.locator('.tip').textContent()) ?? '', /^T0Lanes are ordered by name/);
+  });
+
+  look('help explains every sign', {}, async page => {
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog');
+    for (const sign of ['✗', '◐', '≠', '<', '=', 'event no.', 'never returned'])
+      await help.locator('dt').getByText(sign, { exact: true }).first().waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.screenshot({ path: picture('look-help.png') });
+    await page.keyboard.press('Escape');
+  });
 });

@@ -135,38 +135,35 @@ function onContext(at: number, x: number, y: number): void {
 
 const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | null }> = {
   steps: { title: 'Steps', draw: () => <Steps /> },
+  schedule: { title: 'Schedule', draw: () => <ScheduleTab /> },
   interpretations: { title: 'Interpretations', draw: () => <Interpretations /> },
   state: { title: 'State', draw: () => <StateTab /> },
-  schedule: { title: 'Schedule', draw: () => <ScheduleTab /> },
   spec: { title: 'Spec', draw: () => <SpecTab /> },
   log: { title: 'Log', draw: () => <LogTab /> },
   coverage: { title: 'Coverage', draw: () => <CoverTab /> },
   search: { title: 'Search', draw: () => <SearchTab /> },
 };
 
-/** The tabs that have content, in display order. */
-function tabsOf(page: RunHead): string[] {
-  const tabs = checkTabs(page);
-  return page.report.interleaving ? [...tabs.slice(0, 1), 'schedule', ...tabs.slice(1)] : tabs;
-}
-
-/** The tabs about the check. */
-function checkTabs({ report }: RunHead): string[] {
+/** The tabs that have content. Their order is the same on all pages. */
+function tabsOf({ report }: RunHead): string[] {
   const { kind } = verdictView(report);
   // A contradiction comes without an order, so there are no interpretations and no states.
-  if (contradicting.value.length > 0) return ['steps', 'spec', 'log', 'coverage', 'search'];
-  if (kind === 'stuck') return ['steps', 'interpretations', 'state', 'spec', 'log', 'coverage', 'search'];
-  if (kind === 'inconclusive') return ['search', 'steps', 'spec', 'log', 'coverage'];
-  return ['steps', 'state', 'spec', 'log', 'coverage', 'search'];
+  const hasStates = contradicting.value.length === 0 && kind !== 'inconclusive';
+  const hasSteps = (history.value?.timeline.steps ?? 0) > 0;
+  const without: Record<string, boolean> = {
+    steps: kind === 'inconclusive' && !hasSteps,
+    interpretations: !hasStates || kind !== 'stuck',
+    state: !hasStates,
+    schedule: !report.interleaving,
+  };
+  return Object.keys(TABS).filter(name => !without[name]);
 }
 
 function Tabs({ page }: { page: RunHead }) {
   const names = tabsOf(page);
-  const chosen =
-    names.includes(tab.value) &&
-    !(tab.value === 'steps' && names[0] !== 'steps' && (history.value?.timeline.steps ?? 0) === 0)
-      ? tab.value
-      : names[0]!;
+  // If the search found no order, how far it came.
+  const first = names.includes('steps') ? 'steps' : 'search';
+  const chosen = names.includes(tab.value) ? tab.value : first;
   const several = states.value?.part.endings.length ?? 0;
   const all = Math.max(several, stuckIn(page.report)?.interpretations.length ?? 0);
   const onKey = (event: KeyboardEvent) => {

@@ -27,6 +27,7 @@ import {
   filter,
   focus,
   history,
+  laneOrder,
   pan,
   report,
   scale,
@@ -185,6 +186,16 @@ export const COMMANDS: Command[] = [
     title: 'Hide or show uninvolved lanes',
     keys: [],
     run: () => (collapsed.value = !collapsed.value),
+    when: isRun,
+  },
+  {
+    group: 'View',
+    title: 'Order lanes by name or by their part in the failure',
+    keys: ['l'],
+    run: () => {
+      laneOrder.value = laneOrder.value === 'failure' ? 'name' : 'failure';
+      notify(laneOrder.value === 'name' ? 'lanes by name' : 'lanes by their part in the failure');
+    },
     when: isRun,
   },
   { group: 'View', title: 'Next theme', keys: [], run: nextTheme },

@@ -242,7 +242,7 @@ function isDivergent(at: number, common: number): boolean {
 function room(): number {
   const side = windowWidth.value > 1000 ? 412 : windowWidth.value > 820 ? 320 : 0;
   const list = windowWidth.value - side;
-  const others = list > 860 ? 755 : list > 660 ? 485 : list > 520 ? 375 : 275;
+  const others = list > 960 ? 755 : list > 660 ? 485 : list > 520 ? 375 : 275;
   return Math.max(16, Math.floor((list - others) / 7.6));
 }
 
@@ -336,7 +336,7 @@ function Pin({ name, at }: { name: string; at?: number }) {
       <button
         type="button"
         tabIndex={-1}
-        title="Assume that this operation takes effect before another"
+        title="Assume that this operation takes effect before another; choose the other one next"
         aria-label={`Assume ${brief(name, 40)} before another`}
         onClick={event => {
           event.stopPropagation();

@@ -27,7 +27,6 @@ import {
   smallestPart,
   theme,
   toggleOnlyPart,
-  valueWidth,
 } from '../state.ts';
 import { brief, count, many, paragraph } from '../text.ts';
 import { drawn } from '../timeline/picture.ts';
@@ -35,10 +34,10 @@ import { enterMatch, isSearching, mistakes, nextMatch, rankAmong } from './find.
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
 import { dialog, reveal, shownOf, ways } from './local.ts';
 import { Copy } from './parts.tsx';
+import { Settings } from './settings.tsx';
 import { checkAgain } from './words.ts';
 
 const sharing = signal(false);
-const WIDTHS = [40, 80, 160, 400, 2000];
 
 export function Toolbar() {
   const several = ways.value;
@@ -64,7 +63,7 @@ export function Toolbar() {
         <button
           type="button"
           aria-pressed={scale.value === 'order'}
-          title="Space events equally (o)"
+          title="Space beginnings and ends of operations equally (o)"
           onClick={() => setScale('order')}
         >
           Order
@@ -72,7 +71,7 @@ export function Toolbar() {
         <button
           type="button"
           aria-pressed={scale.value === 'time'}
-          title="Scale by recorded time (o)"
+          title="Space them by recorded time (o)"
           onClick={() => setScale('time')}
         >
           Time <kbd>o</kbd>
@@ -115,19 +114,7 @@ export function Toolbar() {
         </span>
       )}
       <span class="push" />
-      <label class="width">
-        <span class="offscreen">Maximum length of values</span>
-        <select
-          title="Maximum length of values"
-          value={String(valueWidth.value)}
-          onChange={event => (valueWidth.value = Number(event.currentTarget.value))}
-        >
-          {WIDTHS.map(width => (
-            <option value={String(width)}>{width} chars</option>
-          ))}
-        </select>
-      </label>
-      <ThemeButton />
+      <Settings />
       <Share />
       <HelpButton />
     </div>
@@ -148,7 +135,8 @@ function Filter() {
         aria-label="Find operations"
         aria-invalid={wrong.length > 0}
         aria-describedby="filter-note"
-        placeholder="op:Dequeue val:49600 thread:3  ( / )"
+        placeholder="Find: op:Dequeue val:5  ( / )"
+        title="Find operations (/): op:Dequeue val:5 thread:3, or any text. Enter goes to the next match. All terms: ?"
         spellcheck={false}
         autocomplete="off"
         value={filter.value}
@@ -160,36 +148,39 @@ function Filter() {
           }
         }}
       />
-      {filter.value !== '' && (
-        <>
-          <button
-            type="button"
-            class="small"
-            title="Previous match (N)"
-            aria-label="Previous match"
-            onClick={() => void nextMatch(-1)}
-          >
-            ↑
-          </button>
-          <button
-            type="button"
-            class="small"
-            title="Next match (n)"
-            aria-label="Next match"
-            onClick={() => void nextMatch(1)}
-          >
-            ↓
-          </button>
-        </>
-      )}
-      <span id="filter-note" class={wrong.length > 0 ? 'odd' : 'quiet'} role="status">
-        {wrong.length > 0
-          ? `! ${brief(wrong.join('; '), 200)}`
-          : isSearching.value
-            ? 'searching…'
-            : found
-              ? `${on ? `${count(here + 1)} of ` : ''}${many(found.length, 'match', 'matches')}`
-              : ''}
+      {/* Over the picture below, so that typing moves nothing. */}
+      <span class={`found ${filter.value === '' ? 'none' : ''}`}>
+        <span id="filter-note" class={wrong.length > 0 ? 'odd' : ''} role="status">
+          {wrong.length > 0
+            ? `! ${brief(wrong.join('; '), 200)}`
+            : isSearching.value
+              ? 'searching…'
+              : found
+                ? `${on ? `${count(here + 1)} of ` : ''}${many(found.length, 'match', 'matches')}`
+                : ''}
+        </span>
+        {filter.value !== '' && (
+          <>
+            <button
+              type="button"
+              class="small"
+              title="Previous match (N, or Shift Enter)"
+              aria-label="Previous match"
+              onClick={() => void nextMatch(-1)}
+            >
+              ↑
+            </button>
+            <button
+              type="button"
+              class="small"
+              title="Next match (n, or Enter)"
+              aria-label="Next match"
+              onClick={() => void nextMatch(1)}
+            >
+              ↓
+            </button>
+          </>
+        )}
       </span>
     </span>
   );

@@ -16,7 +16,7 @@ import type { Ending, Report } from '../data/types.ts';
 import { stuckIn } from '../data/verdict.ts';
 import type { Status } from '../state.ts';
 import { visible } from '../text.ts';
-import { drawAxis } from './axis.ts';
+import { drawAxis, drawUnit } from './axis.ts';
 import type { Colors } from './colors.ts';
 import { type Lanes, laneNames } from './lanes.ts';
 import { drawMessages } from './messages.ts';
@@ -84,6 +84,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       scene.hidden = drawUnlogged(pen, picture, drawn);
     });
   });
+  drawUnit(pen, picture);
   drawNames(pen, picture);
   drawScroll(pen, picture);
   return scene;

@@ -1,5 +1,6 @@
 // Selects and orders the lanes: pinned ones, then those involved in the failure, starting with the blocked operation's,
-// then the rest. If there are many, uninvolved lanes are hidden until the user expands them.
+// then the rest; or all but the pinned ones by name. If there are many, uninvolved lanes are hidden until the user expands
+// them.
 
 import type { History } from '../data/history.ts';
 import { withoutCommonPrefix } from '../data/short.ts';
@@ -22,7 +23,13 @@ export interface Lanes {
   hidden: number;
 }
 
-export function arrange(history: History, report: Report, pins: number[], collapsed: boolean): Lanes {
+export function arrange(
+  history: History,
+  report: Report,
+  pins: number[],
+  collapsed: boolean,
+  order: 'failure' | 'name' = 'failure',
+): Lanes {
   const { processes } = history.timeline;
   const place = new Map(processes.map((name, i) => [name, i]));
   const involved = new Set<number>();
@@ -50,7 +57,9 @@ export function arrange(history: History, report: Report, pins: number[], collap
   const idle = processes.map((_, i) => i).filter(process => !involved.has(process) && !isPinned.has(process));
   const few = processes.length <= FEW || pinned.length + first.length === 0;
   const hides = collapsed && !few;
-  const shown = [...pinned, ...first, ...(hides ? [] : idle)];
+  const rest = [...first, ...(hides ? [] : idle)];
+  // Processes are sorted by name.
+  const shown = [...pinned, ...(order === 'name' ? rest.sort((a, b) => a - b) : rest)];
   const rows = new Int32Array(processes.length).fill(-1);
   for (const [row, process] of shown.entries()) rows[process] = row;
   return {

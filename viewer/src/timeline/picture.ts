@@ -11,6 +11,7 @@ import {
   ending,
   failureWord,
   history,
+  laneOrder,
   matches,
   NO_VIEWPORT,
   onlyPart,
@@ -36,7 +37,9 @@ export const size = signal({ width: 0, height: 0 });
 export const scroll = signal(0);
 
 export const lanes = computed(() =>
-  history.value && report.value ? arrange(history.value, report.value, pins.value, collapsed.value) : null,
+  history.value && report.value
+    ? arrange(history.value, report.value, pins.value, collapsed.value, laneOrder.value)
+    : null,
 );
 
 export const geometry = computed(() => {

@@ -11,6 +11,7 @@ import {
   contradicting,
   failureWord,
   history,
+  laneOrder,
   pan,
   pins,
   report,
@@ -38,9 +39,9 @@ export interface TimelineProps {
 }
 
 interface Hover {
-  /** The place of an operation, or the index of an unlogged step. */
+  /** The place of an operation, the index of an unlogged step, or a process. */
   at: number;
-  isUnlogged: boolean;
+  of: 'operation' | 'unlogged' | 'process';
   x: number;
   y: number;
 }
@@ -105,7 +106,7 @@ export function Timeline({ onContext }: TimelineProps) {
 /** The tooltip at the pointer. */
 function Tip() {
   const at = hover.value;
-  const about = at && (at.isUnlogged ? unloggedTip(at.at) : operationTip(at.at));
+  const about = at && TIPS[at.of](at.at);
   if (!at || !about) return null;
   const { width, height } = size.value;
   const across = at.x > width / 2 ? { right: `${width - at.x + 12}px` } : { left: `${at.x + 12}px` };
@@ -121,6 +122,24 @@ function Tip() {
 interface About {
   title: string;
   lines: string[];
+}
+
+/** What a tooltip says. */
+const TIPS: Record<Hover['of'], (at: number) => About | null> = {
+  operation: operationTip,
+  unlogged: unloggedTip,
+  process: processTip,
+};
+
+function processTip(at: number): About | null {
+  const name = history.value?.timeline.processes[at];
+  if (name === undefined) return null;
+  const order =
+    laneOrder.value === 'name'
+      ? 'Lanes are ordered by name'
+      : 'Lanes are ordered by their part in the failure: the blocked operation first';
+  const isPinned = pins.value.includes(at);
+  return { title: brief(name, 240), lines: [`${order} (l)`, isPinned ? 'Click to unpin' : 'Click to pin it on top'] };
 }
 
 function operationTip(at: number): About | null {
@@ -194,7 +213,8 @@ function describe(scene: Scene): string {
   const missed = chosen === null ? [] : missedLines(past, chosen, null).map(line => `, ${line}`);
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;
   const count = lanes.value?.shown.length ?? 0;
-  return `Timeline of ${many(count, 'process', 'processes')}, ${what}: ${many(seen, 'operation')}${failure}${selected}`;
+  const order = count < 2 ? '' : laneOrder.value === 'name' ? ' by name' : ' by their part in the failure';
+  return `Timeline of ${many(count, 'process', 'processes')}${order}, ${what}: ${many(seen, 'operation')}${failure}${selected}`;
 }
 
 /** Scrolls the lane of an operation into view. */
@@ -242,8 +262,11 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     if (!drag) {
       const [x, y] = [event.offsetX, event.offsetY];
       const step = hidden.find(step => Math.abs(step.x - x) + Math.abs(step.y - y) < 9);
-      const at = step ? step.at : under(event);
-      hover.value = at === null ? null : { at, isUnlogged: step !== undefined, x, y };
+      const row = x < shape.left && lanes.value ? rowAt(lanes.value, shape, y) : null;
+      const process = row === null ? null : lanes.value!.shown[row]!;
+      const at = process ?? (step ? step.at : under(event));
+      const of = process !== null ? 'process' : step ? 'unlogged' : 'operation';
+      hover.value = at === null ? null : { at, of, x, y };
       target.style.cursor = at === null || step ? 'grab' : 'pointer';
       return;
     }
