@@ -248,4 +248,58 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     await page.screenshot({ path: picture('look-help.png') });
     await page.keyboard.press('Escape');
   });
+
+  look(
+    'the specification is coloured, and opens with the conjunct in the middle',
+    {},
+    async page => {
+      await page.getByRole('tab', { name: 'Spec' }).click();
+      const lines = page.getByRole('grid', { name: /^Source of/ });
+      const active = lines.locator('.row.active');
+      await active.getByText('Head(queue) = elem').waitFor();
+      const box = (await lines.locator('.rows').boundingBox())!;
+      const { y } = (await active.boundingBox())!;
+      const part = (y - box.y) / box.height;
+      assert.ok(part > 0.2 && part < 0.8, `at ${part} of the height`);
+      await lines.locator('.tla-keyword').getByText('UNCHANGED').first().waitFor();
+    },
+    ({ report }) => {
+      const [source] = report.sources;
+      const above = '\\* a comment\n'.repeat(200);
+      source!.text = above + source!.text + above;
+      const shift = (value: unknown): void => {
+        if (typeof value !== 'object' || value === null) return;
+        const span = value as { source?: number; start?: number; end?: number };
+        if (span.source === 0 && span.start !== undefined && span.end !== undefined) {
+          span.start += above.length;
+          span.end += above.length;
+        }
+        Object.values(value).forEach(shift);
+      };
+      shift(report.verdict);
+    },
+  );
+
+  look('interpretations name states by their letters', {}, async page => {
+    await page.getByRole('tab', { name: 'Interpretations' }).click();
+    const table = page.getByRole('region', { name: /^Interpretations/ });
+    const cells = await table.getByRole('cell').allTextContents();
+    assert.ok(cells.some(cell => /→ A/.test(cell)) && cells.some(cell => /→ B/.test(cell)), cells.join('\n'));
+    assert.doesNotMatch(cells.join(' '), /\b[0-9a-f]{6}\b/);
+  });
+
+  look(
+    'paths break after slashes',
+    {},
+    async page => {
+      await page.setViewportSize({ width: 400, height: 900 });
+      const name = page.getByRole('list', { name: 'About this check' }).getByText('a-rather-long-path');
+      assert.ok((await name.locator('wbr').count()) === 2);
+      assert.match((await name.textContent()) ?? '', /missing-effect\.jsonl$/);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+    },
+    ({ report }) => {
+      report.history.name = 'a-rather-long-path/of/missing-effect.jsonl';
+    },
+  );
 });

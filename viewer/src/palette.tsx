@@ -163,7 +163,12 @@ export function Help() {
     >
       {open && (
         <>
-          <h2 id="h-help">Keys and terms</h2>
+          <div class="line">
+            <h2 id="h-help">Keys, signs and terms</h2>
+            <button type="button" onClick={close}>
+              Close
+            </button>
+          </div>
           <div class="columns">
             {GROUPS.map(group => (
               <section>
@@ -223,9 +228,6 @@ export function Help() {
             counted returned before the failure and are in no order: they failed without effect, or are checked
             separately.
           </p>
-          <button type="button" onClick={close}>
-            Close
-          </button>
         </>
       )}
     </dialog>

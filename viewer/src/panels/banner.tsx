@@ -2,6 +2,7 @@
 //
 // Inconclusive is a separate verdict: neither red nor green, and never worded as a rejection.
 
+import { cutMiddle } from '../data/short.ts';
 import type { Legal, Report, RunHead } from '../data/types.ts';
 import { verdictView } from '../data/verdict.ts';
 import { focus, isStale } from '../state.ts';
@@ -137,10 +138,10 @@ function base(path: string): string {
 
 function Badge({ name, value }: { name: string; value: string }) {
   return (
-    <li title={value.length > 40 ? brief(value, 400) : undefined}>
+    <li title={value.length > 48 ? brief(value, 400) : undefined}>
       <span>{brief(name, 30)}</span>{' '}
       <b>
-        <Path text={value} width={40} />
+        <Path text={cutMiddle(value, 48)} width={60} />
       </b>
     </li>
   );
