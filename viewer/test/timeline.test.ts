@@ -165,6 +165,23 @@ test('an unfinished operation has no end, and says so', async () => {
   assert.doesNotMatch(draw(finished.history, finished.head, op.from - 4, op.from + 60), />never returned</);
 });
 
+test('where operations are too many to be drawn, the number in flight is', async () => {
+  const { history, head } = await open(20_000, 8);
+  const [first, last] = history.span('order');
+  const whole = draw(history, head, first, last);
+  assert.match(whole, />operations in flight: /);
+  assert.match(whole, />✗ T\d+:\d+ Dequeue\(\d+\)</);
+  assert.match(whole, />8<\/text>/);
+  // The line has the mean, which is less than the number of processes.
+  const line = /<polyline points="([^"]{500,})"/.exec(whole)![1]!;
+  const heights = line.split(' ').map(point => Number(point.split(',')[1]));
+  assert.ok(Math.min(...heights) > 22 + 26, 'the mean stays below the maximum');
+  assert.doesNotMatch(whole, /NaN|Infinity/);
+  const part = draw(history, head, 20_000, 20_040);
+  assert.doesNotMatch(part, />operations in flight: /);
+  assert.match(part, /Enqueue/);
+});
+
 test('text in SVG is inert', () => {
   const pen = new SvgPen(10, 10);
   pen.text(0, 0, '</text><script>&"\u0000', { fill: 'red' });

@@ -18,6 +18,7 @@ import type { Status } from '../state.ts';
 import { visible } from '../text.ts';
 import { drawAxis, drawUnit } from './axis.ts';
 import type { Colors } from './colors.ts';
+import { drawFlights, isCrowded } from './flight.ts';
 import { type Lanes, laneNames } from './lanes.ts';
 import { drawMessages } from './messages.ts';
 import { drawOrder, drawUnlogged } from './order.ts';
@@ -55,6 +56,16 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
   const { left, top, width, height } = geometry;
   const scene = compose(history, lanes, geometry);
   pen.rect(0, 0, width, height, { fill: colors.bg });
+  scene.isCrowded = isCrowded(scene) && !picture.part && !picture.matches;
+  if (scene.isCrowded) {
+    pen.within(left, 0, width - left, height, () => drawAxis(pen, picture, null));
+    drawFlights(pen, picture, scene);
+    for (const mark of scene.marks) scene.statuses.add(picture.statusOf(mark.at));
+    for (const [from, to] of scene.missing) drawMissing(pen, picture, from, to);
+    drawUnit(pen, picture);
+    pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
+    return scene;
+  }
   pen.within(left, 0, width - left, height, () => {
     const legal = legalOf(picture);
     drawAxis(pen, picture, legal);

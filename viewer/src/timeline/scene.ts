@@ -82,6 +82,8 @@ export interface Scene {
   hidden: Hidden[];
   /** Intervals in pixels where operations are not loaded yet. */
   missing: [number, number][];
+  /** True if a plot is drawn instead of operations, because they are too many. */
+  isCrowded: boolean;
 }
 
 /** Approximate maximum number of marks. */
@@ -158,7 +160,15 @@ export function chunksBetween(history: History, scale: Scale, from: number, to: 
 }
 
 export function compose(history: History, lanes: Lanes, geometry: Geometry): Scene {
-  const scene: Scene = { boxes: [], marks: [], lastMark: [], statuses: new Set(), hidden: [], missing: [] };
+  const scene: Scene = {
+    boxes: [],
+    marks: [],
+    lastMark: [],
+    statuses: new Set(),
+    hidden: [],
+    missing: [],
+    isCrowded: false,
+  };
   const { from, to, scale } = geometry;
   const [firstRow, lastRow] = visibleRows(geometry, lanes.shown.length);
   const plot = geometry.width - geometry.left;

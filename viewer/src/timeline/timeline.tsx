@@ -19,6 +19,7 @@ import {
   select,
   selection,
   showOp,
+  showRange,
   showWhole,
   statusOf,
   stepAt,
@@ -28,6 +29,7 @@ import {
 import { brief, list, many } from '../text.ts';
 import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
+import { rangeAt } from './flight.ts';
 import { missedLines } from './missed.ts';
 import { geometry, lanes, noteDrawn, pictureNow, scroll, size } from './picture.ts';
 import { type Hidden, heightFor, hit, rowAt, type Scene, toY } from './scene.ts';
@@ -50,6 +52,8 @@ const hover = signal<Hover | null>(null);
 const label = signal('Timeline');
 /** The unlogged steps in the last picture. */
 let hidden: Hidden[] = [];
+/** True if the last picture shows no single operations. */
+let isCrowded = false;
 
 export function Timeline({ onContext }: TimelineProps) {
   const { host, canvas } = useCanvas(
@@ -66,6 +70,7 @@ export function Timeline({ onContext }: TimelineProps) {
       const scene = drawLanes(pen, picture);
       label.value = describe(scene);
       hidden = scene.hidden;
+      isCrowded = scene.isCrowded;
       noteDrawn(scene.statuses);
     },
   );
@@ -214,7 +219,8 @@ function describe(scene: Scene): string {
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;
   const count = lanes.value?.shown.length ?? 0;
   const order = count < 2 ? '' : laneOrder.value === 'name' ? ' by name' : ' by their part in the failure';
-  return `Timeline of ${many(count, 'process', 'processes')}${order}, ${what}: ${many(seen, 'operation')}${failure}${selected}`;
+  const plot = scene.isCrowded ? ', drawn as the number in flight' : '';
+  return `Timeline of ${many(count, 'process', 'processes')}${order}, ${what}: ${many(seen, 'operation')}${plot}${failure}${selected}`;
 }
 
 /** Scrolls the lane of an operation into view. */
@@ -246,7 +252,7 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
   const under = (event: MouseEvent) => {
     const past = history.value;
     const shape = geometry.value;
-    if (!past || !shape || !lanes.value) return null;
+    if (!past || !shape || !lanes.value || isCrowded) return null;
     return hit(past, lanes.value, shape, event.offsetX, event.offsetY);
   };
 
@@ -262,12 +268,12 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     if (!drag) {
       const [x, y] = [event.offsetX, event.offsetY];
       const step = hidden.find(step => Math.abs(step.x - x) + Math.abs(step.y - y) < 9);
-      const row = x < shape.left && lanes.value ? rowAt(lanes.value, shape, y) : null;
+      const row = x < shape.left && lanes.value && !isCrowded ? rowAt(lanes.value, shape, y) : null;
       const process = row === null ? null : lanes.value!.shown[row]!;
       const at = process ?? (step ? step.at : under(event));
       const of = process !== null ? 'process' : step ? 'unlogged' : 'operation';
       hover.value = at === null ? null : { at, of, x, y };
-      target.style.cursor = at === null || step ? 'grab' : 'pointer';
+      target.style.cursor = isCrowded ? 'zoom-in' : at === null || step ? 'grab' : 'pointer';
       return;
     }
     const x = event.offsetX - drag.x;
@@ -283,6 +289,10 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     drag = null;
     const shape = geometry.value;
     if (!clicked || !shape || !lanes.value) return;
+    if (isCrowded) {
+      if (event.offsetX > shape.left) showRange(scale.value, ...rangeAt({ geometry: shape }, event.offsetX));
+      return;
+    }
     if (event.offsetX < shape.left) {
       const row = rowAt(lanes.value, shape, event.offsetY);
       if (row !== null) togglePin(lanes.value.shown[row]!);
@@ -297,6 +307,7 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     hover.value = null;
   });
   on('dblclick', event => {
+    if (isCrowded) return;
     const at = under(event);
     if (at === null) showWhole();
     else showOp(at, true);
