@@ -8,7 +8,7 @@ import type { RunHead } from '../src/data/types.ts';
 import type { Plan } from '../test/queue.ts';
 import { findings, open } from './browser.ts';
 import { pages, picture } from './golden.ts';
-import { make } from './made.ts';
+import { make, writeParts } from './made.ts';
 
 /** Opens a generated page and runs `act`; no errors, and nothing serious that axe finds afterwards. */
 function look(
@@ -302,4 +302,44 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       report.history.name = 'a-rather-long-path/of/missing-effect.jsonl';
     },
   );
+
+  test('an index of runs says how many operations there were, and when', async () => {
+    const began = 1_750_000_000;
+    const runs = Array.from({ length: 40 }, (_, at) => ({
+      id: `${at}`.padStart(6, 'a'),
+      began: began + at * 3,
+      // The first was made smaller.
+      plan: { seed: at, threads: 3, operations: 13, perturb: [], ...(at === 0 ? { only: { 0: [1, 3], 2: [0] } } : {}) },
+      command: ['queue'],
+      ended: null,
+      took: 0.1,
+      spec: 'Queue.tla',
+      verdict: at % 4 === 0 ? 'rejected' : 'accepted',
+      cause: at % 4 === 0 ? 'elem = Head(queue) is FALSE, Queue.tla' : null,
+      environment: { omnilink: '', system: '', processor: '', cores: 1 },
+      page: null,
+      sentence: 'none of them allows `Dequeue` next',
+    }));
+    const head = { schema: 'omnilink.page/1', kind: 'index', tool: 'OmniLink', name: 'runs', runs, damaged: [] };
+    const { page, errors, untilVerdict, end } = await open(
+      writeParts('index', new Map([['head', new TextEncoder().encode(JSON.stringify(head))]])),
+    );
+    await untilVerdict();
+    const rows = page.getByRole('grid', { name: 'Runs' }).getByRole('row');
+    assert.match((await rows.nth(1).textContent()) ?? '', /^2025-06-15 15:08:37.*39100 ms/);
+    await page.getByRole('button', { name: 'operations' }).click();
+    assert.match((await rows.nth(1).textContent()) ?? '', /aaaaa0033100 ms/);
+    const trend = page.getByRole('region', { name: 'Over time' });
+    assert.match((await trend.textContent()) ?? '', /15:06:40.*15:08:3\d.*5 seconds per bar\. 25 % rejected\./);
+    await page.screenshot({ path: picture('look-index.png') });
+    await page.setViewportSize({ width: 400, height: 900 });
+    await page.waitForTimeout(100);
+    const cause = page.getByRole('rowheader', { name: /elem = Head\(queue\) is FALSE/ });
+    const { x, width } = (await cause.boundingBox())!;
+    assert.ok(x + width <= 400, `the cause ends at ${x + width}`);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+    assert.deepEqual(await findings(page), []);
+    assert.deepEqual(errors, []);
+    await end();
+  });
 });

@@ -13,6 +13,8 @@ export interface Named {
   results: { value: string }[];
 }
 
+/** Values are not cut to less than this many characters. */
+const LEGIBLE = 6;
 /** Values longer than this are cut in a short name. */
 const LONGEST = 24;
 
@@ -39,7 +41,8 @@ export function nameWithin(op: Named, text: string, room: number): string {
   const values = valuesOf(op, LONGEST);
   const brief = abbreviated(action, room - values.length);
   if (brief !== '') return brief + values;
-  return values === '' ? '' : cutMiddle(values.trimStart(), room);
+  const bare = values.trimStart();
+  return bare.length <= room || room >= LEGIBLE ? cutMiddle(bare, room) : '';
 }
 
 /** A name with each of its words cut to three letters, the same wherever it does not fit: `DequeueEmpty` as `DeqEmp`.

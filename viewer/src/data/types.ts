@@ -147,7 +147,7 @@ export interface Run {
   id: string;
   /** Seconds since 1970. */
   began: number;
-  plan: { seed: number; threads: number; operations: number; perturb: string[] };
+  plan: Plan;
   command: string[];
   ended: unknown;
   took: number;
@@ -155,6 +155,19 @@ export interface Run {
   verdict: string | null;
   cause: string | null;
   environment: { omnilink: string; system: string; processor: string; cores: number };
+}
+
+export interface Plan {
+  seed: number;
+  /** 0 for a program that takes no input. */
+  threads: number;
+  /** Of each thread. */
+  operations: number;
+  perturb: string[];
+  /** The operations of each thread, if not all: those of a run that was made smaller. */
+  only?: Record<string, number[]> | null;
+  /** The calls, if the input names each of them: then the numbers above do not matter. */
+  test?: unknown;
 }
 
 // The report, as `omnilink check --format json` prints it.

@@ -74,15 +74,16 @@ export function columns(operations: Operation[], refs: OpRef[]): Columns {
 }
 
 /** Splits the columns into bands that are at most `room` wide where possible. `widthOf` is the width that an operation
- * needs; it is shared by the columns that it covers. */
+ * needs; it is shared by the columns that it covers, which have a `gap` before them. */
 export function bands(
   { placed, columns: count }: Columns,
   widthOf: (op: OpRef) => number,
   room: number,
+  gap = 0,
 ): { first: number; last: number }[] {
   const wide = new Array<number>(count).fill(0);
   for (const { op, from, to } of placed) {
-    const each = widthOf(op) / (to - from + 1);
+    const each = widthOf(op) / (to - from + 1) + gap;
     for (let column = from; column <= to; column += 1) wide[column] = Math.max(wide[column]!, each);
   }
   const made: { first: number; last: number }[] = [];

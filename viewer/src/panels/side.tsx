@@ -109,14 +109,21 @@ export function Side({ report }: { report: Report }) {
   );
 }
 
+/** A smallest part of at most this many operations comes before the reasons. */
+const SHORT = 12;
+
 function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
   const choosable = stuck.states.map((_, state) => stuck.interpretations.findIndex(each => each.state === state));
+  const part = stuck.window && <Window report={report} window={stuck.window} blocked={stuck.blocked} />;
+  // A long part would hide the reasons.
+  const isShort = (stuck.window?.operations.length ?? 0) <= SHORT;
   return (
     <>
-      {stuck.window && <Window report={report} window={stuck.window} blocked={stuck.blocked} />}
+      {isShort && part}
       <Section id="h-why" title="Why it is rejected">
         <Reasons report={report} reasons={stuck.reasons} blocked={stuck.blocked} total={stuck.states.length} />
       </Section>
+      {!isShort && part}
       {stuck.states.length > 0 && (
         <Section id="h-states" title="Possible states">
           <p class="quiet lead">

@@ -21,6 +21,9 @@ const MOST = 120;
 /** The width of a letter and of the rest of a box, in pixels. */
 const [LETTER, FRAME] = [7.3, 17];
 
+/** The distance of boxes, in pixels. */
+const GAP = 4;
+
 /** The width of a line in the side panel, in pixels. */
 function room(): number {
   const window = windowWidth.value;
@@ -48,14 +51,15 @@ export function Window({
     return Math.max(...words.map(word => word.length)) * LETTER + FRAME;
   };
   const lane = Math.max(...shown.processes.map(name => Math.min(name.length, 12))) * LETTER + 10;
-  const lines = bands(shown, widthOf, room() - lane);
+  const lines = bands(shown, widthOf, room() - lane, GAP);
   return (
     <Section id="h-window" title={title}>
       <div class="card">
         <p class="quiet lead">
           {many(window.operations.length, 'operation')}
-          {window.start.length > 0 &&
-            `, after ${many(window.before, 'other')}, from ${many(window.start.length, 'possible state')}`}
+          {window.before > 0 &&
+            window.start.length > 0 &&
+            `, after ${many(window.before, 'other')} and from ${many(window.start.length, 'possible state')}`}
           . Boxes above each other overlap; a box to the left returned before one to the right began.
         </p>
         {lines.map((line, at) => (

@@ -41,7 +41,8 @@ export function arrange(
   failingOps(verdict).forEach(involve);
   if ('blocked' in verdict) verdict.blocked.forEach(involve);
   if (verdict.kind === 'stuck') {
-    for (const op of verdict.window?.operations ?? []) involve(op);
+    // Those nearest to the failure first.
+    for (const op of (verdict.window?.operations ?? []).toReversed()) involve(op);
     if (verdict.legal.kind === 'earlier') involve(verdict.legal.until);
     if (verdict.legal.kind === 'later') involve(verdict.legal.after);
     for (const { recent } of verdict.interpretations) for (const { op } of recent.slice(-LAST)) involve(op);
