@@ -342,4 +342,62 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.deepEqual(errors, []);
     await end();
   });
+
+  look(
+    'faults and annotations are above the lanes, and shade those that they concern',
+    {},
+    async page => {
+      const timeline = page.getByRole('img', { name: /^Timeline of/ });
+      assert.match((await timeline.getAttribute('aria-label')) ?? '', /events: partition and kill -9/);
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Share' }).click();
+      await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+      const svg = readFileSync(await (await saved).path(), 'utf8');
+      assert.match(svg, />partition \(nemesis\)</);
+      assert.match(svg, />kill -9</);
+      // One of the two concerns two lanes, the other all four.
+      assert.equal([...svg.matchAll(/<rect [^>]*fill="#f3e0fd"[^>]*opacity="0.55"/g)].length, 6);
+      const { width } = (await timeline.boundingBox())!;
+      for (let x = 80; x < width && (await page.locator('.tip').count()) === 0; x += 12)
+        await timeline.hover({ position: { x, y: 32 } });
+      assert.match((await page.locator('.tip').textContent()) ?? '', /rm2 was cut off.*concerns T0, T2/s);
+      await page.getByRole('tab', { name: 'Log' }).click();
+      const table = page.getByRole('region', { name: 'Faults and annotations' });
+      assert.equal(await table.getByRole('row').count(), 3);
+    },
+    ({ report }) => {
+      const { start } = report.operations[0]!;
+      report.history.events = [
+        {
+          name: 'partition',
+          tag: 'nemesis',
+          start: start - 500,
+          end: start,
+          nodes: ['T0', 'T2'],
+          text: 'rm2 was cut off',
+        },
+        { name: 'kill -9', start: start - 200, text: 'the leader was killed' },
+      ];
+    },
+  );
+
+  look('dragging with Shift measures', {}, async page => {
+    const { x, y, width } = (await page.locator('.timeline').boundingBox())!;
+    const drag = async () => {
+      await page.keyboard.down('Shift');
+      await page.mouse.move(x + width * 0.3, y + 80);
+      await page.mouse.down();
+      await page.mouse.move(x + width * 0.6, y + 80, { steps: 5 });
+      await page.mouse.up();
+      await page.keyboard.up('Shift');
+    };
+    const before = await page.evaluate(() => location.hash);
+    await drag();
+    assert.match((await page.locator('.measure').textContent()) ?? '', /^[\d,]+ ticks, \d+ events$/);
+    await page.screenshot({ path: picture('look-measure.png') });
+    // It does not pan, and Escape ends it.
+    assert.equal(await page.evaluate(() => location.hash), before);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('.measure').count(), 0);
+  });
 });

@@ -43,6 +43,7 @@ import {
   zoom,
 } from './state.ts';
 import { address } from './sync.ts';
+import { measured } from './timeline/measure.tsx';
 
 export interface Command {
   /** Label in the palette. */
@@ -107,9 +108,10 @@ function openSelectionMenu(): void {
   openMenu({ x: inside ? box.left + 40 : innerWidth / 3, y: inside ? box.bottom : innerHeight / 3, name });
 }
 
-/** Closes the menu, else the pending assumption, else the filter, else the selection. */
+/** Closes the menu, else the measured range, else the pending assumption, else the filter, else the selection. */
 function dismiss(): void {
   if (menu.value) menu.value = null;
+  else if (measured.value) measured.value = null;
   else if (pending.value) pending.value = null;
   else if (filter.value) filter.value = '';
   else clear();

@@ -196,6 +196,12 @@ export function Help() {
                 </div>
                 <div>
                   <dt>
+                    <kbd>Shift drag</kbd>
+                  </dt>
+                  <dd>Measure how long something took in the timeline</dd>
+                </div>
+                <div>
+                  <dt>
                     <kbd>Tab</kbd>
                   </dt>
                   <dd>Next control; Enter on a conjunct selects its operation</dd>

@@ -306,6 +306,12 @@ export function Legend() {
             {word}
           </span>
         ))}
+      {(history.value?.events.length ?? 0) > 0 && (
+        <span class="event">
+          <i />
+          faults and notes
+        </span>
+      )}
       {history.value?.hasMissed && (
         <span class="missing">
           <i />

@@ -70,6 +70,7 @@ export function Window({
             placed={shown.placed.filter(({ from, to }) => from <= line.last && to >= line.first)}
             line={line}
             isFirst={at === 0}
+            isOnly={lines.length === 1}
           />
         ))}
         {left > 0 && <p class="quiet">{many(left, 'more operation')}</p>}
@@ -115,6 +116,7 @@ function Band({
   placed,
   line,
   isFirst,
+  isOnly,
 }: {
   report: Report;
   blocked: OpRef[];
@@ -122,9 +124,10 @@ function Band({
   placed: Placed[];
   line: { first: number; last: number };
   isFirst: boolean;
+  isOnly: boolean;
 }) {
-  // Later bands have only the processes that do something.
-  const lanes = processes.map((_, lane) => lane).filter(lane => isFirst || placed.some(each => each.lane === lane));
+  // If there are several bands, each has only the processes that do something.
+  const lanes = processes.map((_, lane) => lane).filter(lane => isOnly || placed.some(each => each.lane === lane));
   const row = (lane: number) => `${lanes.indexOf(lane) + 1}`;
   return (
     <div

@@ -18,6 +18,7 @@ import type { Status } from '../state.ts';
 import { visible } from '../text.ts';
 import { drawAxis, drawUnit } from './axis.ts';
 import type { Colors } from './colors.ts';
+import { drawEvents, drawShades } from './faults.ts';
 import { drawFlights, isCrowded } from './flight.ts';
 import { type Lanes, laneNames } from './lanes.ts';
 import { drawMessages } from './messages.ts';
@@ -60,6 +61,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
   if (scene.isCrowded) {
     pen.within(left, 0, width - left, height, () => drawAxis(pen, picture, null));
     drawFlights(pen, picture, scene);
+    drawEvents(pen, picture);
     for (const mark of scene.marks) scene.statuses.add(picture.statusOf(mark.at));
     for (const [from, to] of scene.missing) drawMissing(pen, picture, from, to);
     drawUnit(pen, picture);
@@ -74,6 +76,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       pen.text(legal.from + 4, AXIS / 2, legal.text, { fill: colors.accent });
     }
     pen.within(left, top, width - left, height - top, () => {
+      drawShades(pen, picture);
       drawBands(pen, picture);
       drawRules(pen, picture);
       if (legal) pen.line([legal.x, top, legal.x, height], { stroke: colors.accent, width: 1.5, dash: [2, 4] });
@@ -95,6 +98,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       scene.hidden = drawUnlogged(pen, picture, drawn);
     });
   });
+  drawEvents(pen, picture);
   drawUnit(pen, picture);
   drawNames(pen, picture);
   drawScroll(pen, picture);

@@ -6,8 +6,9 @@
 
 import { visible } from '../text.ts';
 import type { Picture } from './draw.ts';
+import { drawShades } from './faults.ts';
 import { cut, letterWidth, type Pen } from './pen.ts';
-import { AXIS, type Scene, toMoment, toX } from './scene.ts';
+import { type Scene, toMoment, toX } from './scene.ts';
 
 /** Marks that stand for this many operations on average are noise. */
 const NOISE = 2;
@@ -34,6 +35,7 @@ export function drawFlights(pen: Pen, picture: Picture, scene: Scene): void {
   const y = (value: number) => floor - (value / most) * room;
   const { ranks } = history.timeline;
   pen.within(left, top, width - left, height - top, () => {
+    drawShades(pen, picture);
     for (let i = 0; i < flights.length; i += 1) {
       const [from, to] = [(i * ranks) / flights.length, ((i + 1) * ranks) / flights.length].map(rank =>
         toX(geometry, geometry.scale === 'order' ? rank : history.timeOf(rank)),
@@ -83,13 +85,13 @@ function drawFailures(pen: Pen, picture: Picture): void {
     const op = at === null ? null : history.op(at);
     if (!op) continue;
     const x = toX(geometry, geometry.scale === 'order' ? op.from : op.start);
-    pen.rect(x - 1, AXIS, 2, geometry.height - AXIS, { fill: colors.blocked });
+    pen.rect(x - 1, geometry.top, 2, geometry.height - geometry.top, { fill: colors.blocked });
     const label = cut(`✗ ${visible(op.name)} ${visible(op.text.slice(0, 80))}`, 320);
     const wide = label.length * letterWidth();
     const isLeft = x + wide + 10 > geometry.width;
     const from = isLeft ? x - 6 - wide : x + 6;
-    pen.rect(from - 2, AXIS + 22, wide + 4, 16, { fill: colors.bg, alpha: 0.85 });
-    pen.text(from, AXIS + 30, label, { fill: colors.blocked, bold: true });
+    pen.rect(from - 2, geometry.top + 22, wide + 4, 16, { fill: colors.bg, alpha: 0.85 });
+    pen.text(from, geometry.top + 30, label, { fill: colors.blocked, bold: true });
   }
 }
 

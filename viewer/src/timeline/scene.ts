@@ -93,6 +93,8 @@ const NARROW = 1.2;
 const APART = 5;
 
 export const AXIS = 22;
+/** Height of a row of faults and annotations. */
+export const EVENT = 19;
 
 /** Height of a lane in which labels of points fit above and below. */
 export const TALL = 58;
@@ -108,11 +110,12 @@ export function measure(
   const longest = lanes.shown.reduce((most, process) => Math.max(most, names[process]!.length), 2);
   const left = Math.ceil(Math.max(64, Math.min(14, longest) * letterWidth() + 28));
   const rows = lanes.shown.length + (lanes.idle > 0 ? 1 : 0);
-  const room = size.height - AXIS;
+  const top = AXIS + eventsHeight(history);
+  const room = size.height - top;
   const lane = Math.max(24, Math.min(tallest(history), Math.floor(room / Math.max(1, rows))));
   const content = rows * lane;
   const scroll = Math.max(0, Math.min(size.scroll, content - room));
-  return { width: size.width, height: size.height, left, top: AXIS, lane, scroll, content, ...viewport, scale };
+  return { width: size.width, height: size.height, left, top, lane, scroll, content, ...viewport, scale };
 }
 
 /** The height of a lane if there is room. Labels of points need some above and below. */
@@ -120,9 +123,14 @@ function tallest(history: History): number {
   return history.hasPoints ? TALL : 38;
 }
 
+/** The height of the rows of faults and annotations; 0 if there are none. */
+function eventsHeight({ events }: History): number {
+  return events.length === 0 ? 0 : (Math.max(...events.map(event => event.row)) + 1) * EVENT + 4;
+}
+
 /** The height at which all lanes are visible and have all the room they need. */
 export function heightFor(history: History, lanes: Lanes): number {
-  return AXIS + (lanes.shown.length + (lanes.idle > 0 ? 1 : 0)) * tallest(history) + 8;
+  return AXIS + eventsHeight(history) + (lanes.shown.length + (lanes.idle > 0 ? 1 : 0)) * tallest(history) + 8;
 }
 
 /** The pixel of a moment. */

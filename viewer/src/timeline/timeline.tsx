@@ -29,10 +29,12 @@ import {
 import { brief, list, many } from '../text.ts';
 import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
+import { eventAt } from './faults.ts';
 import { rangeAt } from './flight.ts';
+import { Measure, measured } from './measure.tsx';
 import { missedLines } from './missed.ts';
 import { geometry, lanes, noteDrawn, pictureNow, scroll, size } from './picture.ts';
-import { type Hidden, heightFor, hit, rowAt, type Scene, toY } from './scene.ts';
+import { type Hidden, heightFor, hit, rowAt, type Scene, toMoment, toY } from './scene.ts';
 import './timeline.css';
 
 export interface TimelineProps {
@@ -41,9 +43,9 @@ export interface TimelineProps {
 }
 
 interface Hover {
-  /** The place of an operation, the index of an unlogged step, or a process. */
+  /** The place of an operation, the index of an unlogged step or of an event, or a process. */
   at: number;
-  of: 'operation' | 'unlogged' | 'process';
+  of: 'operation' | 'unlogged' | 'process' | 'event';
   x: number;
   y: number;
 }
@@ -103,6 +105,7 @@ export function Timeline({ onContext }: TimelineProps) {
           {arranged.hidden > 0 ? `+${arranged.hidden} processes` : `hide ${arranged.idle} processes`}
         </button>
       )}
+      <Measure />
       <Tip />
     </div>
   );
@@ -134,7 +137,22 @@ const TIPS: Record<Hover['of'], (at: number) => About | null> = {
   operation: operationTip,
   unlogged: unloggedTip,
   process: processTip,
+  event: eventTip,
 };
+
+function eventTip(at: number): About | null {
+  const event = history.value?.events[at];
+  if (!event) return null;
+  const length = event.end - event.start;
+  const lines = [
+    brief(event.text, 400),
+    length === 0
+      ? moment(event.start)
+      : `${moment(event.start)} … ${moment(event.end)} (${length.toLocaleString('en')})`,
+    ...(event.nodes.length > 0 ? [`concerns ${brief(event.nodes.join(', '), 200)}`] : []),
+  ];
+  return { title: brief(event.tag ? `${event.name} (${event.tag})` : event.name, 240), lines };
+}
 
 function processTip(at: number): About | null {
   const name = history.value?.timeline.processes[at];
@@ -219,8 +237,13 @@ function describe(scene: Scene): string {
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;
   const count = lanes.value?.shown.length ?? 0;
   const order = count < 2 ? '' : laneOrder.value === 'name' ? ' by name' : ' by their part in the failure';
+  const faults = past.events.filter(event => {
+    const [from, to] = [event.start, event.end].map(time => (scale.value === 'time' ? time : past.rankOf(time)));
+    return from! <= shape.to && to! >= shape.from;
+  });
+  const events = faults.length === 0 ? '' : `; events: ${list(faults.map(event => brief(event.name, 60)))}`;
   const plot = scene.isCrowded ? ', drawn as the number in flight' : '';
-  return `Timeline of ${many(count, 'process', 'processes')}${order}, ${what}: ${many(seen, 'operation')}${plot}${failure}${selected}`;
+  return `Timeline of ${many(count, 'process', 'processes')}${order}, ${what}: ${many(seen, 'operation')}${plot}${failure}${events}${selected}`;
 }
 
 /** Scrolls the lane of an operation into view. */
@@ -247,7 +270,7 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     handle: (event: HTMLElementEventMap[K]) => void,
     passive = true,
   ) => target.addEventListener(name, handle, { signal: stop.signal, passive });
-  let drag: { x: number; y: number; moved: boolean } | null = null;
+  let drag: { x: number; y: number; moved: boolean; measures: boolean } | null = null;
 
   const under = (event: MouseEvent) => {
     const past = history.value;
@@ -259,7 +282,8 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
   on('pointerdown', event => {
     if (event.button !== 0) return;
     target.setPointerCapture(event.pointerId);
-    drag = { x: event.offsetX, y: event.offsetY, moved: false };
+    drag = { x: event.offsetX, y: event.offsetY, moved: false, measures: event.shiftKey };
+    measured.value = null;
     hover.value = null;
   });
   on('pointermove', event => {
@@ -270,17 +294,25 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
       const step = hidden.find(step => Math.abs(step.x - x) + Math.abs(step.y - y) < 9);
       const row = x < shape.left && lanes.value && !isCrowded ? rowAt(lanes.value, shape, y) : null;
       const process = row === null ? null : lanes.value!.shown[row]!;
-      const at = process ?? (step ? step.at : under(event));
-      const of = process !== null ? 'process' : step ? 'unlogged' : 'operation';
+      const fault = history.value ? eventAt(shape, history.value, x, y) : null;
+      const at = process ?? fault ?? (step ? step.at : under(event));
+      const of = process !== null ? 'process' : fault !== null ? 'event' : step ? 'unlogged' : 'operation';
       hover.value = at === null ? null : { at, of, x, y };
-      target.style.cursor = isCrowded ? 'zoom-in' : at === null || step ? 'grab' : 'pointer';
+      target.style.cursor = isCrowded ? 'zoom-in' : at === null || step || fault !== null ? 'grab' : 'pointer';
       return;
     }
     const x = event.offsetX - drag.x;
     const y = event.offsetY - drag.y;
     if (!drag.moved && Math.abs(x) + Math.abs(y) < 4) return;
+    if (drag.measures) {
+      drag.moved = true;
+      target.style.cursor = 'col-resize';
+      const at = (x: number) => toMoment(shape, Math.max(shape.left, Math.min(shape.width, x)));
+      measured.value = { on: scale.value, from: at(drag.x), to: at(event.offsetX) };
+      return;
+    }
     target.style.cursor = 'grabbing';
-    drag = { x: event.offsetX, y: event.offsetY, moved: true };
+    drag = { x: event.offsetX, y: event.offsetY, moved: true, measures: false };
     pan(-x / (shape.width - shape.left));
     scrollBy(-y);
   });
