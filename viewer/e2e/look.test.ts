@@ -400,4 +400,44 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     await page.keyboard.press('Escape');
     assert.equal(await page.locator('.measure').count(), 0);
   });
+
+  look(
+    'long names are told apart',
+    { processes: 4, operations: 60 },
+    async page => {
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Share' }).click();
+      await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+      const svg = readFileSync(await (await saved).path(), 'utf8');
+      for (const name of ['eu-1', 'eu-2', 'us-1', 'us-2']) assert.ok(svg.includes(`>${name}<`), name);
+      const rows = page.getByRole('grid', { name: 'Steps, newest first' }).getByRole('row');
+      const [, process, action] = await rows.nth(2).getByRole('gridcell').allTextContents();
+      assert.match(process!, /^(eu|us)-\d$/);
+      const part = page.getByRole('region', { name: 'Smallest failing part' });
+      for (const lane of await part.locator('.lane').allTextContents()) assert.match(lane, /^(eu|us)-\d$/);
+      // The values stay, the action is abbreviated.
+      assert.match(action!, /\d$/);
+      const conjunct = page.locator('li.bad .conjunct code').first();
+      const { height } = (await conjunct.boundingBox())!;
+      assert.ok(height < 100, `a conjunct is ${height} pixels high`);
+    },
+    ({ report, timeline }) => {
+      const names = ['eu-1', 'eu-2', 'us-1', 'us-2'].map(name => `checkout-service-${name}`);
+      timeline!.processes = names;
+      for (const shape of timeline!.shapes) {
+        shape.action = shape.action.replace('queue', 'queueReservationOfStockInWarehouse');
+        shape.pieces[0] = `${shape.action}(`;
+        if (shape.args.length === 0) shape.pieces[0] += ')';
+      }
+      for (const operation of report.operations) {
+        operation.process = names[Number(operation.process.slice(1))]!;
+        operation.name = operation.name.replace(/^T(\d)/, (_, at) => names[Number(at)]!);
+      }
+      assert.ok(report.verdict.kind === 'rejected' && report.verdict.evidence.kind === 'stuck');
+      const [{ why } = assert.fail()] = report.verdict.evidence.reasons;
+      assert.ok(why.kind === 'guard');
+      why.conjuncts[1]!.text =
+        `Head(queue) = elem \\/ ${'\\E reservation \\in Reservations : reservation.stock > 0 '.repeat(8)}`;
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { changes } from '../data/change.ts';
 import { diff } from '../data/diff.ts';
 import { ARROW, fit, isReplacement } from '../data/fit.ts';
 import type { Op } from '../data/history.ts';
-import { cutMiddle } from '../data/short.ts';
+import { cutMiddle, nameWithin } from '../data/short.ts';
 import type { Report, Timeline } from '../data/types.ts';
 import { entryAt, placeOfStep } from '../data/unlogged.ts';
 import { verdictView } from '../data/verdict.ts';
@@ -170,10 +170,13 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
 
 /** Process, text and timebox of an operation. */
 function Recorded({ op, of }: { op: Op; of: Timeline }) {
+  const wide = columns().action;
   return (
     <>
       <Process op={op} of={of} />
-      <span role="gridcell">{brief(op.text, 80)}</span>
+      <span role="gridcell" title={op.text.length > wide ? brief(op.text, 400) : undefined}>
+        {nameWithin(op, op.text, wide) || brief(op.text, wide)}
+      </span>
       <span role="gridcell" class="time">
         {op.start === op.end ? eventOf(op, of.origin) : timebox(op, of.origin)}
       </span>
@@ -238,17 +241,18 @@ function isDivergent(at: number, common: number): boolean {
   return id !== undefined && endings.some(other => other.ids[at - common] !== id);
 }
 
-/** Width of the last column in characters: the window minus the other columns and the side panel. */
-function room(): number {
+/** Widths of the columns for actions and changes, in characters: of the window without the side panel and the other
+ * columns. */
+function columns(): { action: number; change: number } {
   const side = windowWidth.value > 1000 ? 412 : windowWidth.value > 820 ? 320 : 0;
   const list = windowWidth.value - side;
-  const others = list > 960 ? 755 : list > 660 ? 485 : list > 520 ? 375 : 275;
-  return Math.max(16, Math.floor((list - others) / 7.6));
+  const [others, action] = list > 960 ? [755, 29] : list > 660 ? [485, 20] : list > 520 ? [375, 18] : [275, 14];
+  return { action, change: Math.max(16, Math.floor((list - others) / 7.6)) };
 }
 
 /** The variables that a step changed, with old and new values. */
 function Change({ at }: { at: number }) {
-  const width = room();
+  const width = columns().change;
   const known = states.value;
   const before = known?.state(at, ending.value);
   const after = known?.state(at + 1, ending.value);

@@ -309,7 +309,7 @@ export function Legend() {
       {(history.value?.events.length ?? 0) > 0 && (
         <span class="event">
           <i />
-          faults and notes
+          faults
         </span>
       )}
       {history.value?.hasMissed && (

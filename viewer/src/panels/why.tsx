@@ -14,6 +14,9 @@ import { Op, Place, Sentence } from './parts.tsx';
 import { Marked, marked, type Stretch, Value } from './value.tsx';
 import { nameOf } from './words.ts';
 
+/** A conjunct of more characters is cut after some lines. */
+const LONG = 160;
+
 /** The conjuncts of an action or an invariant. `states` are indices into the possible states. */
 function Conjuncts({
   report,
@@ -30,12 +33,15 @@ function Conjuncts({
     <ul class="conjuncts">
       {conjuncts.map(conjunct => {
         const worst = glyph(gravest(conjunct.outcomes));
+        const isLong = conjunct.text.length > LONG;
         const inner = (
           <>
             <span class={`sign ${worst.tone}`} aria-hidden="true">
               {worst.sign}
             </span>
-            <code>{brief(conjunct.text, 400)}</code>
+            <code class={isLong ? 'long' : ''} title={isLong ? brief(conjunct.text, 2000) : undefined}>
+              {brief(conjunct.text, 400)}
+            </code>
             <span class="aside"> is {worst.word}</span>
           </>
         );

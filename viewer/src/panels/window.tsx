@@ -3,12 +3,13 @@
 // Operations that overlap share a column. If not all columns fit, the rest continues in a band below, so that nothing is
 // cut off and nothing scrolls.
 
-import { shortName } from '../data/short.ts';
+import { cutMiddle, shortName } from '../data/short.ts';
 import type { OpRef, Window as Part, Report } from '../data/types.ts';
 import { saveText } from '../export/image.ts';
 import { jsonLines } from '../export/jsonl.ts';
 import { history, onlyPart, placeOf, smallestPart, toggleOnlyPart } from '../state.ts';
-import { brief, many } from '../text.ts';
+import { brief, many, visible } from '../text.ts';
+import { laneNames } from '../timeline/lanes.ts';
 import { bands, columns, type Placed } from './columns.ts';
 import { notify, openMenu, showOp, windowWidth } from './local.ts';
 import { Section } from './parts.tsx';
@@ -50,7 +51,7 @@ export function Window({
     const words = shortName(report.operations[op]!, LONGEST).split(' ');
     return Math.max(...words.map(word => word.length)) * LETTER + FRAME;
   };
-  const lane = Math.max(...shown.processes.map(name => Math.min(name.length, 12))) * LETTER + 10;
+  const lane = Math.max(...shown.processes.map(name => laneName(name).length)) * LETTER + 10;
   const lines = bands(shown, widthOf, room() - lane, GAP);
   return (
     <Section id="h-window" title={title}>
@@ -60,7 +61,7 @@ export function Window({
           {window.before > 0 &&
             window.start.length > 0 &&
             `, after ${many(window.before, 'other')} and from ${many(window.start.length, 'possible state')}`}
-          . Boxes above each other overlap; a box to the left returned before one to the right began.
+          . Boxes that share a column overlap; a box to the left returned before one to the right began.
         </p>
         {lines.map((line, at) => (
           <Band
@@ -108,6 +109,13 @@ export function Window({
   );
 }
 
+/** The name of a process as in the timeline. */
+function laneName(process: string): string {
+  const past = history.value;
+  const at = past ? past.timeline.processes.indexOf(process) : -1;
+  return cutMiddle(visible(past && at >= 0 ? laneNames(past)[at]! : process), 12);
+}
+
 /** Columns `line.first ..= line.last` of all processes. */
 function Band({
   report,
@@ -138,7 +146,7 @@ function Band({
     >
       {lanes.map(lane => (
         <span class="lane" aria-hidden="true" style={{ gridRow: row(lane) }} title={brief(processes[lane]!, 200)}>
-          {brief(processes[lane]!, 12)}
+          {laneName(processes[lane]!)}
         </span>
       ))}
       {placed.map(({ op, lane, from, to }) => {

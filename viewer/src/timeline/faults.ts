@@ -34,7 +34,7 @@ export function drawEvents(pen: Pen, { geometry, colors, history }: Picture): vo
   const { events } = history;
   if (events.length === 0) return;
   const { left, top, width } = geometry;
-  pen.text(left - 6, (AXIS + top) / 2, 'events', { fill: colors.event, small: true, align: 'right' });
+  pen.text(left - 6, (AXIS + top) / 2, 'faults', { fill: colors.event, small: true, align: 'right' });
   pen.rect(left, top - 1, width - left, 1, { fill: colors.border });
   pen.within(left, AXIS, width - left, top - AXIS, () => {
     for (const [at, event] of events.entries()) {

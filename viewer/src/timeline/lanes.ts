@@ -46,8 +46,8 @@ export function arrange(
     if (verdict.legal.kind === 'earlier') involve(verdict.legal.until);
     if (verdict.legal.kind === 'later') involve(verdict.legal.after);
     for (const { recent } of verdict.interpretations) for (const { op } of recent.slice(-LAST)) involve(op);
-    // Those that merely wait are last: often they have nothing near the failure.
-    for (const { op } of verdict.reasons) involve(op);
+    // An operation that merely has to wait has no part in the failure.
+    for (const { op, why } of verdict.reasons) if (why.kind !== 'time') involve(op);
   } else {
     for (let op = 0; op < report.operations.length; op += 1) involve(op);
   }
