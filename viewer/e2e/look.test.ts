@@ -239,6 +239,11 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.match((await page.locator('.tip').textContent()) ?? '', /^T0Lanes are ordered by name/);
   });
 
+  look('without a failure, lanes are ordered by name', { processes: 6, operations: 60, fails: false }, async page => {
+    const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+    assert.match(label ?? '', /^Timeline of 6 processes by name/);
+  });
+
   look('help explains every sign', {}, async page => {
     await page.keyboard.press('?');
     const help = page.getByRole('dialog');

@@ -7,7 +7,7 @@ import type { Legal, Report, RunHead } from '../data/types.ts';
 import { verdictView } from '../data/verdict.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
-import { Op, Path, Sentence } from './parts.tsx';
+import { capital, Op, Path, Sentence } from './parts.tsx';
 
 /** The headline. Under assumptions, the verdict is about fewer orders. */
 export function headline(
@@ -244,9 +244,4 @@ function When({ report, legal }: { report: Report; legal: Legal }) {
       It is <b>not legal</b> at any point within {many(legal.looked_at, 'operation')} before or after.
     </>
   );
-}
-
-function capital(text: string): string {
-  // Operation names keep their case.
-  return /^[a-z]+\s/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }

@@ -98,6 +98,11 @@ export function Sentence({ text, width }: { text: string; width: number }) {
   );
 }
 
+/** A sentence with a capital at its beginning. Names of operations keep their case. */
+export function capital(text: string): string {
+  return /^[a-z]+\s/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
+
 /** A path or a command that breaks after slashes, not within names. */
 export function Path({ text, width }: { text: string; width: number }) {
   return (

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { collapsed, laneOrder, type Theme, theme, valueWidth } from '../state.ts';
+import { blocked, collapsed, contradicting, laneOrder, type Theme, theme, valueWidth } from '../state.ts';
 import { lanes } from '../timeline/picture.ts';
 
 const open = signal(false);
@@ -32,6 +32,7 @@ export function Settings() {
     return () => removeEventListener('pointerdown', close);
   }, [open.value]);
   const idle = lanes.value?.idle ?? 0;
+  const hasFailure = blocked.value !== null || contradicting.value.length > 0;
   return (
     <span
       class="share"
@@ -54,17 +55,19 @@ export function Settings() {
       </button>
       {open.value && (
         <div class="menu settings" role="group" aria-label="Settings">
-          <label>
-            Lanes
-            <select
-              value={laneOrder.value}
-              onChange={event => (laneOrder.value = event.currentTarget.value as typeof laneOrder.value)}
-            >
-              {ORDERS.map(([order, title]) => (
-                <option value={order}>{title}</option>
-              ))}
-            </select>
-          </label>
+          {hasFailure && (
+            <label>
+              Lanes
+              <select
+                value={laneOrder.value}
+                onChange={event => (laneOrder.value = event.currentTarget.value as typeof laneOrder.value)}
+              >
+                {ORDERS.map(([order, title]) => (
+                  <option value={order}>{title}</option>
+                ))}
+              </select>
+            </label>
+          )}
           {idle > 0 && (
             <label class="check">
               <input

@@ -6,7 +6,7 @@ import { type StuckView, type ViewsView, verdictView } from '../data/verdict.ts'
 import { allAssumed, history } from '../state.ts';
 import { brief, count, many } from '../text.ts';
 import { assumptions } from './focus.ts';
-import { Command, Copy, Few, Op, Section } from './parts.tsx';
+import { Command, Copy, capital, Few, Op, Section, Sentence } from './parts.tsx';
 import { Possible } from './states.tsx';
 import { Value } from './value.tsx';
 import { AllMissed, Missed, Unexplained } from './views.tsx';
@@ -46,7 +46,9 @@ export function Side({ report }: { report: Report }) {
       {!none && verdict.kind === 'inconclusive' && (
         <Section id="h-why" title="Why it stopped">
           <article class="card odd">
-            <p>{brief(verdict.stop, 600)}</p>
+            <p>
+              <Sentence text={capital(verdict.stop)} width={600} />.
+            </p>
             <p class="quiet">
               No violation was found, but the history is not proven correct. {many(report.stats.returned, 'operation')}{' '}
               had returned by then.

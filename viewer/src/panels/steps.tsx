@@ -31,7 +31,7 @@ import { rankAmong } from './find.ts';
 import { assume, pending } from './focus.ts';
 import { liveHistory, openMenu, showOperation, showStep, windowWidth } from './local.ts';
 import { failing, reasonText } from './outcome.ts';
-import { Op as OpButton } from './parts.tsx';
+import { Op as OpButton, Sentence } from './parts.tsx';
 import { Rows } from './virtual.tsx';
 
 const HEIGHT = 24;
@@ -159,7 +159,7 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
       </span>
       <Recorded op={op} of={past.timeline} />
       <span role="gridcell" class="change">
-        {brief(why, 160)}
+        <Sentence text={why} width={160} />
       </span>
       <span role="gridcell" class="do">
         <Pin name={op.name} />
@@ -262,8 +262,12 @@ function Change({ at }: { at: number }) {
     if (old === next) return [];
     const parts = changes(old, next);
     const own = known.variables.length > 1 ? brief(name, 30) : '';
-    if (!parts) return [{ label: own, before: old, after: next }];
-    return parts.map(part => ({ ...part, label: `${brief(name, 30)}${cutMiddle(visible(part.path), 40)}` }));
+    const whole = [{ label: own, before: old, after: next }];
+    if (!parts) return whole;
+    const labels = parts.map(({ path }) => brief(name, 30) + visible(path));
+    // A path that leaves no room for the change, such as one with a record as a key, is no help.
+    if (labels.some(label => label.length > width / 2)) return whole;
+    return parts.map((part, at) => ({ ...part, label: labels[at]! }));
   });
   if (found.length === 0) {
     const only = known.variables.length === 1 ? after[0]! : null;

@@ -21,6 +21,8 @@ export interface Lanes {
   idle: number;
   /** The number of hidden lanes. */
   hidden: number;
+  /** How they are ordered: by name if there is no failure. */
+  order: 'failure' | 'name';
 }
 
 export function arrange(
@@ -28,7 +30,7 @@ export function arrange(
   report: Report,
   pins: number[],
   collapsed: boolean,
-  order: 'failure' | 'name' = 'failure',
+  wanted: 'failure' | 'name' = 'failure',
 ): Lanes {
   const { processes } = history.timeline;
   const place = new Map(processes.map((name, i) => [name, i]));
@@ -38,6 +40,8 @@ export function arrange(
     if (process !== undefined) involved.add(process);
   };
   const verdict = verdictView(report);
+  const hasFailure = verdict.kind !== 'accepted' && verdict.kind !== 'inconclusive';
+  const order = hasFailure ? wanted : 'name';
   failingOps(verdict).forEach(involve);
   if ('blocked' in verdict) verdict.blocked.forEach(involve);
   if (verdict.kind === 'stuck') {
@@ -68,6 +72,7 @@ export function arrange(
     rows,
     idle: few ? 0 : idle.length,
     hidden: hides ? idle.length : 0,
+    order,
   };
 }
 

@@ -11,7 +11,6 @@ import {
   contradicting,
   failureWord,
   history,
-  laneOrder,
   pan,
   pins,
   report,
@@ -158,11 +157,11 @@ function processTip(at: number): About | null {
   const name = history.value?.timeline.processes[at];
   if (name === undefined) return null;
   const order =
-    laneOrder.value === 'name'
+    lanes.value?.order === 'name'
       ? 'Lanes are ordered by name'
       : 'Lanes are ordered by their part in the failure: the blocked operation first';
   const isPinned = pins.value.includes(at);
-  return { title: brief(name, 240), lines: [`${order} (l)`, isPinned ? 'Click to unpin' : 'Click to pin it on top'] };
+  return { title: brief(name, 240), lines: [order, isPinned ? 'Click to unpin' : 'Click to pin it on top'] };
 }
 
 function operationTip(at: number): About | null {
@@ -236,7 +235,7 @@ function describe(scene: Scene): string {
   const missed = chosen === null ? [] : missedLines(past, chosen, null).map(line => `, ${line}`);
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;
   const count = lanes.value?.shown.length ?? 0;
-  const order = count < 2 ? '' : laneOrder.value === 'name' ? ' by name' : ' by their part in the failure';
+  const order = count < 2 ? '' : lanes.value?.order === 'name' ? ' by name' : ' by their part in the failure';
   const faults = past.events.filter(event => {
     const [from, to] = [event.start, event.end].map(time => (scale.value === 'time' ? time : past.rankOf(time)));
     return from! <= shape.to && to! >= shape.from;
