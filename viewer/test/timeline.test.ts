@@ -104,7 +104,7 @@ test('only the last steps are involved in the failure', async () => {
 });
 
 /** The picture between two moments as SVG. The operation of the report that is mentioned first is blocked. */
-function draw(history: History, head: RunHead, from: number, to: number): string {
+function draw(history: History, head: RunHead, from: number, to: number, failing: number[] = []): string {
   const { lanes, geometry } = view(history, head, from, to);
   const blocked = history.timeline.mentioned[0]!;
   const picture: Picture = {
@@ -117,14 +117,14 @@ function draw(history: History, head: RunHead, from: number, to: number): string
     selection: null,
     step: null,
     blocked,
-    failing: [],
+    failing,
     endings: [],
     ending: 0,
     allEndings: false,
     matches: null,
     part: null,
     note: '',
-    statusOf: place => (place === blocked ? 'blocked' : 'placed'),
+    statusOf: place => (place === blocked || failing.includes(place) ? 'blocked' : 'placed'),
   };
   const pen = new SvgPen(geometry.width, geometry.height);
   drawLanes(pen, picture);
@@ -152,6 +152,32 @@ test('a label that does not fit into the frame of the blocked operation is besid
   const [left, right] = [toX(geometry, blocked.from), toX(geometry, blocked.to)];
   const end = label.x + label.text!.length * 6.9;
   assert.ok(label.x > right || end < left, `${label.x} to ${end} in ${left} to ${right}`);
+});
+
+test('labels beside the frames of neighbours do not overlap', async () => {
+  const { history, head } = await open(60, 2);
+  const value = (text: string, pattern: RegExp) => Number(pattern.exec(text)![1]);
+  for (let at = 0; at + 2 < 60; at += 1) {
+    const op = history.op(at)!;
+    const next = await history.place(`T${op.process}:${op.index + 1}`);
+    if (next === null) continue;
+    for (const room of [20, 30, 40]) {
+      const svg = draw(history, head, op.from - room, op.from + room, [at, next]);
+      const labels = [...svg.matchAll(/<text [^>]*font-weight="600"[^>]*>[^<]*/g)].map(([text]) => text);
+      const places = labels.map(text => ({
+        text,
+        y: value(text, / y="([\d.]+)"/),
+        from: value(text, /<text x="(-?[\d.]+)"/),
+        length: text.slice(text.indexOf('>') + 1).length * 6.9,
+      }));
+      for (const a of places) {
+        for (const b of places) {
+          if (a === b || a.y !== b.y || a.from > b.from) continue;
+          assert.ok(a.from + a.length <= b.from + 1, `${a.text} overlaps ${b.text}`);
+        }
+      }
+    }
+  }
 });
 
 test('an unfinished operation has no end, and says so', async () => {

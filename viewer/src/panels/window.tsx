@@ -4,7 +4,7 @@
 // cut off and nothing scrolls.
 
 import { cutMiddle, shortName } from '../data/short.ts';
-import type { OpRef, Window as Part, Report } from '../data/types.ts';
+import type { Operation, OpRef, Window as Part, Report } from '../data/types.ts';
 import { saveText } from '../export/image.ts';
 import { jsonLines } from '../export/jsonl.ts';
 import { history, onlyPart, placeOf, smallestPart, toggleOnlyPart } from '../state.ts';
@@ -48,7 +48,7 @@ export function Window({
   const left = window.operations.length - shown.placed.length;
   // A label wraps at blanks, so it is at least as wide as its longest word.
   const widthOf = (op: OpRef) => {
-    const words = shortName(report.operations[op]!, LONGEST).split(' ');
+    const words = labelOf(report.operations[op]!).split(' ');
     return Math.max(...words.map(word => word.length)) * LETTER + FRAME;
   };
   const lane = Math.max(...shown.processes.map(name => laneName(name).length)) * LETTER + 10;
@@ -107,6 +107,11 @@ export function Window({
       </div>
     </Section>
   );
+}
+
+/** The label of a box; an arrow stays with the result behind it. */
+function labelOf(operation: Operation): string {
+  return shortName(operation, LONGEST).replace(' → ', ' →\u00a0');
 }
 
 /** The name of a process as in the timeline. */
@@ -175,7 +180,7 @@ function Band({
               </>
             )}
             {!begins && '… '}
-            {shortName(operation, LONGEST)}
+            {labelOf(operation)}
             {operation.end === null && to <= line.last && <span class="aside"> never returned</span>}
           </button>
         );

@@ -90,8 +90,9 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       const drawn = drawOrder(pen, picture);
       drawMessages(pen, picture);
       for (const [i, box] of scene.boxes.entries()) drawPoint(pen, picture, box, statuses[i]!);
+      const taken: Taken[] = [];
       for (const [i, box] of scene.boxes.entries()) {
-        drawText(pen, picture, box, statuses[i]!, scene);
+        drawText(pen, picture, box, statuses[i]!, scene, taken);
         drawPointText(pen, picture, box, statuses[i]!);
       }
       drawDots(pen, picture, scene);
@@ -397,7 +398,14 @@ function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
   }
 }
 
-function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene): void {
+/** Where a label beside a frame is, in pixels. */
+interface Taken {
+  row: number;
+  from: number;
+  to: number;
+}
+
+function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene, taken: Taken[]): void {
   const { geometry, history } = picture;
   if (box.point || (box.width < BAR && status !== 'blocked')) return;
   const x = Math.max(box.x, geometry.left) + 6;
@@ -418,7 +426,15 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
     return;
   }
   // The label of the blocked operation is beside its frame if it does not fit inside and the row is free there.
-  const [free, limit] = [freeFrom(scene, box, geometry.left), nextInRow(scene, box, geometry.width)];
+  const others = taken.filter(({ row }) => row === box.row);
+  const free = Math.max(
+    freeFrom(scene, box, geometry.left),
+    ...others.filter(other => other.from < box.x).map(other => other.to + BESIDE),
+  );
+  const limit = Math.min(
+    nextInRow(scene, box, geometry.width),
+    ...others.filter(other => other.to > end).map(other => other.from - BESIDE),
+  );
   const [right, left] = [limit - (end + BESIDE) - 6, box.x - BESIDE - free];
   const full = `${visible(text)}${picture.note ? ` ${visible(picture.note)}` : ''}`;
   const sign = own >= letterWidth() ? '' : glyph;
@@ -430,6 +446,7 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   if (isInside || best === '') return;
   const at = best === after ? end + BESIDE : box.x - BESIDE - (sign + best).length * letterWidth();
   drawLabel(pen, picture, box, status, sign + best, at, 0, true);
+  taken.push({ row: box.row, from: at, to: at + (sign + best).length * letterWidth() });
 }
 
 /** Shown at the open end of an unfinished operation. */
