@@ -142,12 +142,18 @@ function Band({
   // If there are several bands, each has only the processes that do something.
   const lanes = processes.map((_, lane) => lane).filter(lane => isOnly || placed.some(each => each.lane === lane));
   const row = (lane: number) => `${lanes.indexOf(lane) + 1}`;
+  // A column that does not fit even alone has words that have to be broken.
+  const isSingle = line.first === line.last;
   return (
     <div
-      class="part"
+      class={`part ${isSingle ? 'single' : ''}`}
       role="group"
       aria-label={isFirst ? 'Operations by process' : 'Operations by process, continued'}
-      style={{ gridTemplateColumns: `auto repeat(${line.last - line.first + 1}, minmax(min-content, 1fr))` }}
+      style={{
+        gridTemplateColumns: isSingle
+          ? 'auto minmax(0, 1fr)'
+          : `auto repeat(${line.last - line.first + 1}, minmax(min-content, 1fr))`,
+      }}
     >
       {lanes.map(lane => (
         <span class="lane" aria-hidden="true" style={{ gridRow: row(lane) }} title={brief(processes[lane]!, 200)}>
