@@ -195,6 +195,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.equal(await page.locator('.timeline').isVisible(), false);
     assert.equal(await page.locator('details:not([open])').count(), 0);
     assert.equal(await page.locator('.paper + .legend').isVisible(), true);
+    for (const conjunct of await page.locator('.conjunct').all()) assert.ok(await conjunct.isVisible());
     await page.emulateMedia({ media: 'screen' });
     await page.waitForTimeout(200);
     assert.equal(await page.locator('details[open]').count(), 0);
@@ -231,6 +232,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     const label = () => page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
     assert.match((await label()) ?? '', /^Timeline of 6 processes by their part in the failure/);
     await page.getByRole('button', { name: 'Settings' }).click();
+    assert.deepEqual(await findings(page), []);
     await page.getByRole('combobox', { name: 'Lanes' }).selectOption('by name');
     await page.waitForTimeout(100);
     assert.match((await label()) ?? '', /^Timeline of 6 processes by name/);
