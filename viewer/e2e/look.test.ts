@@ -196,9 +196,10 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.equal(await page.locator('details:not([open])').count(), 0);
     assert.equal(await page.locator('.paper + .legend').isVisible(), true);
     for (const conjunct of await page.locator('.conjunct').all()) assert.ok(await conjunct.isVisible());
+    // A browser that prints also says so before and after.
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
     await page.emulateMedia({ media: 'screen' });
-    await page.waitForTimeout(200);
-    assert.equal(await page.locator('details[open]').count(), 0);
+    await page.waitForFunction(() => document.querySelector('details[open]') === null);
     assert.equal(await page.locator('.paper').isVisible(), false);
   });
 

@@ -225,14 +225,19 @@ function followTheme(): () => void {
 
 /** Unfolds everything while the page is printed. */
 function followPrint(): () => void {
-  let folded: HTMLDetailsElement[] = [];
+  const all = (selector: string) => [...document.querySelectorAll<HTMLDetailsElement>(selector)];
+  // Both events may come, so what was unfolded is remembered at the elements.
   const open = () => {
-    folded = [...document.querySelectorAll<HTMLDetailsElement>('details:not([open])')];
-    for (const details of folded) details.open = true;
+    for (const details of all('details:not([open])')) {
+      details.open = true;
+      details.dataset.printed = '';
+    }
   };
   const close = () => {
-    for (const details of folded) details.open = false;
-    folded = [];
+    for (const details of all('details[data-printed]')) {
+      details.open = false;
+      delete details.dataset.printed;
+    }
   };
   const print = matchMedia('print');
   const change = () => (print.matches ? open() : close());
