@@ -247,6 +247,11 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.match(label ?? '', /^Timeline of 6 processes by name/);
   });
 
+  look('the search box names an action of the history', {}, async page => {
+    const hint = await page.getByRole('searchbox', { name: 'Find operations' }).getAttribute('placeholder');
+    assert.match(hint ?? '', /^Find: op:(Enqueue|Dequeue)/);
+  });
+
   look('help explains every sign', {}, async page => {
     await page.keyboard.press('?');
     const help = page.getByRole('dialog');

@@ -187,6 +187,8 @@ test('an unfinished operation has no end, and says so', async () => {
   const [, last] = history.span('order');
   const svg = draw(history, head, op.from - 4, Math.min(last, op.from + 60));
   assert.match(svg, />never returned</);
+  head.report.ended = 'stuck: no thread is enabled';
+  assert.match(draw(history, head, op.from - 4, Math.min(last, op.from + 60)), />blocked, never returned</);
   const finished = await open(900, 40);
   assert.doesNotMatch(draw(finished.history, finished.head, op.from - 4, op.from + 60), />never returned</);
 });

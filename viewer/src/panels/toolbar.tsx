@@ -127,6 +127,7 @@ function Filter() {
   const wrong = mistakes.value;
   const here = found && at !== null ? rankAmong(found, at) : -1;
   const on = found && found[here] === at;
+  const action = history.value?.timeline.actions.find(each => each.count > 0)?.name ?? 'Dequeue';
   return (
     <span class="filter">
       <input
@@ -135,7 +136,7 @@ function Filter() {
         aria-label="Find operations"
         aria-invalid={wrong.length > 0}
         aria-describedby="filter-note"
-        placeholder="Find: op:Dequeue val:5  ( / )"
+        placeholder={`Find: op:${brief(action, 14)}  ( / )`}
         title="Find operations (/): op:Dequeue val:5 thread:3, or any text. Enter goes to the next match. All terms: ?"
         spellcheck={false}
         autocomplete="off"

@@ -416,8 +416,11 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   const letters = (pixels: number) => Math.floor(pixels / letterWidth()) - glyph.length;
   const within = (pixels: number) => (op ? nameWithin(op, text, letters(pixels)) : '');
   const own = end - x - 4;
-  const never = box.open ? NEVER : '';
-  const isNeverShown = never !== '' && own > (text.length + never.length + glyph.length + 4) * letterWidth();
+  // If no thread is enabled any more, whatever did not return waits for ever.
+  const isStuck = /no thread is enabled/i.test(picture.report.ended ?? '');
+  const fits = (note: string) => own > (text.length + note.length + glyph.length + 4) * letterWidth();
+  const never = box.open ? ([...(isStuck ? [`blocked, ${NEVER}`] : []), NEVER].find(fits) ?? '') : '';
+  const isNeverShown = never !== '';
   const shown = within(isNeverShown ? own - (never.length + 2) * letterWidth() : own);
   if (isNeverShown) drawLabel(pen, picture, box, status, never, end - (never.length + 1) * letterWidth() - 6, 0);
   const isWhole = shown === visible(text) && picture.note === '';
