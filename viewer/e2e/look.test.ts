@@ -102,6 +102,8 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       assert.equal(await title.locator('code').textContent(), 'Head(queue)');
       const banner = (await page.getByRole('banner').textContent()) ?? '';
       assert.match(banner, /4 went in by T0:4, and nothing took it out\./);
+      // It links to the operation.
+      await page.getByRole('banner').getByRole('button', { name: 'T1:3 Dequeue(6)' }).click();
       assert.doesNotMatch(banner, /returned before it and are explained|It would have been legal|`/);
     },
     ({ report }) => {

@@ -4,7 +4,7 @@
 
 import { cutMiddle } from '../data/short.ts';
 import type { Legal, Report, RunHead } from '../data/types.ts';
-import { verdictView } from '../data/verdict.ts';
+import { failingOps, verdictView } from '../data/verdict.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
 import { capital, Op, Path, Sentence } from './parts.tsx';
@@ -51,6 +51,8 @@ export function Banner({ head }: { head: RunHead }) {
   const total = report.history.operations;
   const none = total === 0;
   const said = report.headline;
+  // The operations that the headline is about.
+  const failing = failingOps(verdictView(report)).slice(0, 3);
   // Assumptions are listed below the headline already.
   const notes = report.notes.filter(note => assumed.length === 0 || !assumed.every(each => note.includes(each)));
   return (
@@ -85,11 +87,15 @@ export function Banner({ head }: { head: RunHead }) {
         </p>
       )}
       {said ? (
-        said.more && (
-          <p>
-            <Sentence text={said.more} width={800} />
-          </p>
-        )
+        <p>
+          <Sentence text={said.more} width={800} />
+          {failing.map(op => (
+            <>
+              {' '}
+              <Op report={report} op={op} />
+            </>
+          ))}
+        </p>
       ) : none ? (
         <p>The trace is empty: check that the program was linked with the recorder and that it ran.</p>
       ) : (
