@@ -254,6 +254,16 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.match(hint ?? '', /^Find: op:(Enqueue|Dequeue)/);
   });
 
+  for (const width of [400, 1440]) {
+    look(`the skip link leads to the explanation at ${width} pixels`, {}, async page => {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(100);
+      await page.getByRole('link', { name: 'Skip to the explanation' }).focus();
+      await page.keyboard.press('Enter');
+      assert.ok(await page.evaluate(() => document.activeElement?.closest('#why') !== null));
+    });
+  }
+
   look('help explains every sign', {}, async page => {
     await page.keyboard.press('?');
     const help = page.getByRole('dialog');

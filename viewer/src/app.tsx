@@ -92,7 +92,14 @@ function hasTimeline(page: RunHead): boolean {
 /** The URL fragment holds the view, so the skip link moves the focus by script. */
 function focusMain(event: Event): void {
   event.preventDefault();
-  (document.getElementById('why') ?? document.getElementById('main'))?.focus();
+  const target = document.getElementById('why') ?? document.getElementById('main');
+  target?.focus();
+  if (!target || document.activeElement === target) return;
+  // On a narrow screen, the panel has no box of its own that could have the focus.
+  const first = target.querySelector<HTMLElement>('h2');
+  if (!first) return;
+  first.tabIndex = -1;
+  first.focus();
 }
 
 function Waiting() {
