@@ -4,6 +4,7 @@
 import { after } from 'node:test';
 import { close } from './browser.ts';
 import './golden.test.ts';
+import './look.test.ts';
 import './schedules.test.ts';
 import './walk.test.ts';
 import './view.test.ts';

@@ -294,6 +294,14 @@ walk('hostile', 'recorded markup is inert', async page => {
   assert.deepEqual(harm, { pwned: false, elements: 0, scripts: 0, polluted: false, unseen: false });
 });
 
+walk('hostile', 'long values do not leave the smallest part', async page => {
+  const card = (await page.getByRole('region', { name: 'Smallest failing part' }).locator('.card').boundingBox())!;
+  for (const box of await page.locator('.part .box').all()) {
+    const { x, width } = (await box.boundingBox())!;
+    assert.ok(x + width <= card.x + card.width, `${(await box.textContent())?.slice(0, 60)} ends at ${x + width}`);
+  }
+});
+
 walk('missed', 'an operation that missed others links to them', async page => {
   const listed = page.getByRole('region', { name: 'Why it is accepted' }).getByRole('listitem').getByRole('button');
   const other = await listed.nth(1).textContent();

@@ -23,6 +23,7 @@ import { blocked, collapsed, contradicting, head, history, problem, selection, s
 import { followLink, readEarly } from './sync.ts';
 import { brief, paragraph } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
+import { Paper } from './timeline/paper.tsx';
 import { Timeline } from './timeline/timeline.tsx';
 import './style.css';
 import { stuckIn, verdictView } from './data/verdict.ts';
@@ -41,6 +42,7 @@ export function App() {
       followWidth(),
       followPending(),
       followAnnounce(),
+      followPrint(),
     ];
     return () => {
       for (const stop of stops) stop();
@@ -90,7 +92,14 @@ function hasTimeline(page: RunHead): boolean {
 /** The URL fragment holds the view, so the skip link moves the focus by script. */
 function focusMain(event: Event): void {
   event.preventDefault();
-  (document.getElementById('why') ?? document.getElementById('main'))?.focus();
+  const target = document.getElementById('why') ?? document.getElementById('main');
+  target?.focus();
+  if (!target || document.activeElement === target) return;
+  // On a narrow screen, the panel has no box of its own that could have the focus.
+  const first = target.querySelector<HTMLElement>('h2');
+  if (!first) return;
+  first.tabIndex = -1;
+  first.focus();
 }
 
 function Waiting() {
@@ -114,6 +123,8 @@ function RunPage({ page }: { page: RunHead }) {
             <Chips />
             <Overview />
             <Timeline onContext={onContext} />
+            <Paper />
+            <Legend />
             <Toast />
           </section>
         )}
@@ -131,38 +142,35 @@ function onContext(at: number, x: number, y: number): void {
 
 const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | null }> = {
   steps: { title: 'Steps', draw: () => <Steps /> },
+  schedule: { title: 'Schedule', draw: () => <ScheduleTab /> },
   interpretations: { title: 'Interpretations', draw: () => <Interpretations /> },
   state: { title: 'State', draw: () => <StateTab /> },
-  schedule: { title: 'Schedule', draw: () => <ScheduleTab /> },
   spec: { title: 'Spec', draw: () => <SpecTab /> },
   log: { title: 'Log', draw: () => <LogTab /> },
   coverage: { title: 'Coverage', draw: () => <CoverTab /> },
   search: { title: 'Search', draw: () => <SearchTab /> },
 };
 
-/** The tabs that have content, in display order. */
-function tabsOf(page: RunHead): string[] {
-  const tabs = checkTabs(page);
-  return page.report.interleaving ? [...tabs.slice(0, 1), 'schedule', ...tabs.slice(1)] : tabs;
-}
-
-/** The tabs about the check. */
-function checkTabs({ report }: RunHead): string[] {
+/** The tabs that have content. Their order is the same on all pages. */
+function tabsOf({ report }: RunHead): string[] {
   const { kind } = verdictView(report);
   // A contradiction comes without an order, so there are no interpretations and no states.
-  if (contradicting.value.length > 0) return ['steps', 'spec', 'log', 'coverage', 'search'];
-  if (kind === 'stuck') return ['steps', 'interpretations', 'state', 'spec', 'log', 'coverage', 'search'];
-  if (kind === 'inconclusive') return ['search', 'steps', 'spec', 'log', 'coverage'];
-  return ['steps', 'state', 'spec', 'log', 'coverage', 'search'];
+  const hasStates = contradicting.value.length === 0 && kind !== 'inconclusive';
+  const hasSteps = (history.value?.timeline.steps ?? 0) > 0;
+  const without: Record<string, boolean> = {
+    steps: kind === 'inconclusive' && !hasSteps,
+    interpretations: !hasStates || kind !== 'stuck',
+    state: !hasStates,
+    schedule: !report.interleaving,
+  };
+  return Object.keys(TABS).filter(name => !without[name]);
 }
 
 function Tabs({ page }: { page: RunHead }) {
   const names = tabsOf(page);
-  const chosen =
-    names.includes(tab.value) &&
-    !(tab.value === 'steps' && names[0] !== 'steps' && (history.value?.timeline.steps ?? 0) === 0)
-      ? tab.value
-      : names[0]!;
+  // If the search found no order, how far it came.
+  const first = names.includes('steps') ? 'steps' : 'search';
+  const chosen = names.includes(tab.value) ? tab.value : first;
   const several = states.value?.part.endings.length ?? 0;
   const all = Math.max(several, stuckIn(page.report)?.interpretations.length ?? 0);
   const onKey = (event: KeyboardEvent) => {
@@ -220,6 +228,34 @@ function followTheme(): () => void {
       // As above.
     }
   });
+}
+
+/** Unfolds everything while the page is printed. */
+function followPrint(): () => void {
+  const all = (selector: string) => [...document.querySelectorAll<HTMLDetailsElement>(selector)];
+  // Both events may come, so what was unfolded is remembered at the elements.
+  const open = () => {
+    for (const details of all('details:not([open])')) {
+      details.open = true;
+      details.dataset.printed = '';
+    }
+  };
+  const close = () => {
+    for (const details of all('details[data-printed]')) {
+      details.open = false;
+      delete details.dataset.printed;
+    }
+  };
+  const print = matchMedia('print');
+  const change = () => (print.matches ? open() : close());
+  addEventListener('beforeprint', open);
+  addEventListener('afterprint', close);
+  print.addEventListener('change', change);
+  return () => {
+    removeEventListener('beforeprint', open);
+    removeEventListener('afterprint', close);
+    print.removeEventListener('change', change);
+  };
 }
 
 /** Completes a pending assumption when its second operation is selected. */

@@ -27,6 +27,7 @@ import {
   filter,
   focus,
   history,
+  laneOrder,
   pan,
   report,
   scale,
@@ -34,12 +35,15 @@ import {
   setScale,
   showFailure,
   showWhole,
+  smallestPart,
   type Theme,
   tab,
   theme,
+  toggleOnlyPart,
   zoom,
 } from './state.ts';
 import { address } from './sync.ts';
+import { measured } from './timeline/measure.tsx';
 
 export interface Command {
   /** Label in the palette. */
@@ -104,9 +108,10 @@ function openSelectionMenu(): void {
   openMenu({ x: inside ? box.left + 40 : innerWidth / 3, y: inside ? box.bottom : innerHeight / 3, name });
 }
 
-/** Closes the menu, else the pending assumption, else the filter, else the selection. */
+/** Closes the menu, else the measured range, else the pending assumption, else the filter, else the selection. */
 function dismiss(): void {
   if (menu.value) menu.value = null;
+  else if (measured.value) measured.value = null;
   else if (pending.value) pending.value = null;
   else if (filter.value) filter.value = '';
   else clear();
@@ -173,9 +178,26 @@ export const COMMANDS: Command[] = [
   },
   {
     group: 'View',
+    title: 'Show only the smallest failing part',
+    keys: ['m'],
+    run: toggleOnlyPart,
+    when: () => smallestPart.value.length > 0,
+  },
+  {
+    group: 'View',
     title: 'Hide or show uninvolved lanes',
     keys: [],
     run: () => (collapsed.value = !collapsed.value),
+    when: isRun,
+  },
+  {
+    group: 'View',
+    title: 'Order lanes by name or by their part in the failure',
+    keys: ['l'],
+    run: () => {
+      laneOrder.value = laneOrder.value === 'failure' ? 'name' : 'failure';
+      notify(laneOrder.value === 'name' ? 'lanes by name' : 'lanes by their part in the failure');
+    },
     when: isRun,
   },
   { group: 'View', title: 'Next theme', keys: [], run: nextTheme },

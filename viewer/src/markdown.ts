@@ -33,6 +33,7 @@ export function markdown(report: Report, assumptions: string[], link: string | n
   }
   const total = report.history.operations;
   const of = total === null ? '' : ` of ${count(total)}`;
+  if (report.headline) out.push(`**${plain(report.headline.text)}** ${plain(report.headline.more)}`.trim(), '');
   if ('sentence' in verdict) {
     out.push(`${plain(verdict.sentence)} (${count(verdict.explained)}${of} operations explained)`, '');
   } else if (verdict.kind === 'inconclusive') {

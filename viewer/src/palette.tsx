@@ -125,6 +125,30 @@ async function go(name: string): Promise<void> {
   if (place != null) await showOperation(place);
 }
 
+/** Every sign of the page, and its meaning. */
+const SIGNS: [sign: string, meaning: string][] = [
+  ['✓', 'placed: the operation is in the order; the thick tick in its box is where it takes effect'],
+  ['✗', 'blocked: it fits nowhere, or it breaks an invariant'],
+  ['…', 'waiting: it could be next, but is not placed'],
+  ['·', 'it began after the failure, or is not in the order'],
+  ['○', 'not counted: it failed without effect, or was checked separately'],
+  ['?', 'unknown: its part of the order is not loaded'],
+  ['◐', 'partway: the operation takes effect in several steps, and continues after this one'],
+  ['≠', 'from this step on, interpretations lead to different states'],
+  ['<', 'assume that this operation takes effect before another'],
+  ['=', 'assume the state after this step'],
+  ['A, B', 'the possible states; an underlined value differs between them'],
+  ['old → new', 'struck out: removed; underlined: added'],
+  ['event no.', 'the axis counts beginnings and ends of operations in their order; Time uses recorded times'],
+  ['never returned', 'unfinished: the operation may or may not have taken effect'],
+  [
+    'configs on return',
+    'how many configurations, different orders still open, there were when operations returned: high is hard',
+  ],
+  ['in flight', 'how many operations ran at once'],
+  ['‹ legal until here', 'the blocked operation would have been legal up to there, or from there on'],
+];
+
 const GROUPS = ['Move', 'Navigate', 'Find', 'View', 'Share', 'Other'] as const;
 
 export function Help() {
@@ -139,7 +163,12 @@ export function Help() {
     >
       {open && (
         <>
-          <h2 id="h-help">Keys and terms</h2>
+          <div class="line">
+            <h2 id="h-help">Keys, signs and terms</h2>
+            <button type="button" onClick={close}>
+              Close
+            </button>
+          </div>
           <div class="columns">
             {GROUPS.map(group => (
               <section>
@@ -167,6 +196,12 @@ export function Help() {
                 </div>
                 <div>
                   <dt>
+                    <kbd>Shift drag</kbd>
+                  </dt>
+                  <dd>Measure how long something took in the timeline</dd>
+                </div>
+                <div>
+                  <dt>
                     <kbd>Tab</kbd>
                   </dt>
                   <dd>Next control; Enter on a conjunct selects its operation</dd>
@@ -182,16 +217,23 @@ export function Help() {
             such as <code>elem:7</code>, and plain text. All terms must match; <code>-term</code> excludes. Enter goes
             to the first match, then to the next.
           </p>
+          <h3>Signs</h3>
+          <dl class="signs">
+            {SIGNS.map(([sign, meaning]) => (
+              <div>
+                <dt>{sign}</dt>
+                <dd>{meaning}</dd>
+              </div>
+            ))}
+          </dl>
           <h3>Glossary</h3>
           <p>
-            An operation is one call; it took effect at some point within its timebox. An interpretation is an order of
-            operations that explains the history up to the failure. Placed operations are in it. The blocked operation
-            fits nowhere. Waiting operations must come after it. Operations that are not counted returned before the
-            failure and are in no order: they failed without effect, or are checked separately.
+            An operation is one call; it took effect at some point within its timebox, from its call to its return. An
+            interpretation is an order of operations that explains the history up to the failure. Placed operations are
+            in it. The blocked operation fits nowhere. Waiting operations must come after it. Operations that are not
+            counted returned before the failure and are in no order: they failed without effect, or are checked
+            separately.
           </p>
-          <button type="button" onClick={close}>
-            Close
-          </button>
         </>
       )}
     </dialog>

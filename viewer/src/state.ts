@@ -10,7 +10,8 @@ import { loadJson, openParts, type Parts } from './data/parts.ts';
 import { States } from './data/states.ts';
 import { type Status, statusFrom } from './data/status.ts';
 import type { Head, Report, RunHead, States as StatesPart } from './data/types.ts';
-import { stuckIn, verdictView } from './data/verdict.ts';
+import { failingOps, stuckIn, verdictView } from './data/verdict.ts';
+import { brief } from './text.ts';
 
 export type { Status };
 export type Theme = 'auto' | 'light' | 'dark';
@@ -59,6 +60,11 @@ export const pins = signal<number[]>([]);
 /** True if lanes not involved in the failure are hidden. */
 export const collapsed = signal(true);
 
+/** The order of lanes: those involved in the failure first, or by name, which is the same on every page. */
+export const laneOrder = signal<'failure' | 'name'>('failure');
+/** True if operations outside the smallest failing part are dimmed. */
+export const onlyPart = signal(false);
+
 /** The head of a page about one history; null on an index page. */
 export const run = computed<RunHead | null>(() => (head.value?.kind === 'run' ? head.value : null));
 export const report = computed<Report | null>(() => run.value?.report ?? null);
@@ -69,12 +75,24 @@ export const allAssumed = computed<string[]>(() => [...new Set([...assumed.value
 /** True while the displayed verdict is not about the current assumptions. */
 export const isStale = computed(() => !!run.value?.served?.assume && !isSame(answered.value.focus, focus.value));
 
-/** The places of the blocked operations. In program order there may be several. */
+/** The places of the blocked operations. In program order there may be several. If the report says which operation
+ * made an invariant false, it is that one: the others could merely not be placed after it. */
 export const allBlocked = computed<number[]>(() => {
   const verdict = report.value ? verdictView(report.value) : null;
-  const places = verdict && 'blocked' in verdict ? verdict.blocked.map(placeOf) : [];
+  const places = verdict ? failingOps(verdict).map(placeOf) : [];
   return places.filter(place => place !== null);
 });
+
+/** The invariant that the operation in `allBlocked` made false; null if it is blocked for another reason. */
+export const brokenBy = computed<string | null>(() => {
+  const verdict = report.value ? verdictView(report.value) : null;
+  return verdict?.kind === 'invariant' && verdict.broke != null ? verdict.invariant : null;
+});
+
+/** What is wrong with the operations in `allBlocked`: `blocked`, or `breaks AtMostOne`. */
+export const failureWord = computed<string>(() =>
+  brokenBy.value === null ? 'blocked' : `breaks ${brief(brokenBy.value, 60)}`,
+);
 
 /** The place of the first blocked operation, where the page opens. */
 export const blocked = computed<number | null>(() => allBlocked.value[0] ?? null);
@@ -86,6 +104,19 @@ export const contradicting = computed<number[]>(() => {
   if (verdict?.kind !== 'contradiction') return [];
   const places = verdict.operations.map(placeOf).filter(place => place !== null);
   return places.sort((a, b) => a - b);
+});
+
+/** Places of the smallest failing part, by start. Empty if the report has none. */
+export const smallestPart = computed<number[]>(() => {
+  const verdict = report.value ? verdictView(report.value) : null;
+  const ops =
+    verdict?.kind === 'stuck'
+      ? (verdict.window?.operations ?? [])
+      : verdict?.kind === 'contradiction'
+        ? verdict.operations
+        : [];
+  const places = ops.map(placeOf).filter(place => place !== null);
+  return [...new Set(places)].sort((a, b) => a - b);
 });
 
 /** Places of operations, other than the blocked ones, that could be next but are not placed. */
@@ -198,8 +229,8 @@ function widthFor(op: Op): number {
   return Math.min(Math.max(WIDTH, Math.min(4 * WIDTH, 3 * length)), Math.max(24, (1000 * length) / wanted));
 }
 
-/** A history of at most this many ranks is shown whole. */
-const SMALL = 40;
+/** A history of at most this many ranks is shown whole: about 32 operations, whose names are still legible. */
+const SMALL = 64;
 
 /** Shows the failure, with most of the viewport before it. Without a failure, shows where the search was widest, or the
  * end of the order if that is unknown. */
@@ -250,6 +281,26 @@ async function goTo(find: (past: History) => Promise<number | null>, selects = t
   batch(() => {
     showRange('order', from, from + width);
     if (conflicting.length === 0 && (selects || blocked.value === at)) select(at);
+  });
+}
+
+/** Dims operations outside the smallest failing part and shows all of it, or ends that. */
+export function toggleOnlyPart(): void {
+  const past = history.value;
+  const places = smallestPart.value;
+  onlyPart.value = !onlyPart.value && places.length > 0;
+  if (!past || !onlyPart.value) return;
+  void Promise.all(places.map(place => past.ensure(place, place))).then(() => {
+    const ops = places.map(place => past.op(place)).filter(op => op !== null);
+    if (ops.length === 0 || !onlyPart.value) return;
+    const from = Math.min(...ops.map(op => op.from));
+    const to = Math.max(...ops.map(op => (op.end === null ? op.from + 1 : op.to)));
+    const room = Math.max(2, (to - from) / 20);
+    const range = viewport.value;
+    const ends = ops.map(op => interval(op)).map(([start, end], at) => [start, ops[at]!.end === null ? start : end]);
+    const isVisible = ends.every(([start, end]) => start! >= range.from && end! <= range.to);
+    const wide = Math.max(...ends.map(([, end]) => end!)) - Math.min(...ends.map(([start]) => start!));
+    if (!isVisible || wide < (range.to - range.from) / 4) showRange('order', from - room, to + room);
   });
 }
 
@@ -315,6 +366,11 @@ export function setScale(next: Scale): void {
   const before = scale.value;
   if (next === before) return;
   const { from, to } = viewport.value;
+  // Before the page has opened at the failure, there is no range to keep.
+  if (viewport.value === NO_VIEWPORT) {
+    scale.value = next;
+    return;
+  }
   batch(() => {
     scale.value = next;
     showRange(before, from, to);
@@ -323,6 +379,7 @@ export function setScale(next: Scale): void {
 
 /** Zooms in (`factor` < 1) or out around a point: 0 is the left edge, 1 the right. */
 export function zoom(factor: number, around = 0.5): void {
+  if (viewport.value === NO_VIEWPORT) return;
   const { from, to } = viewport.value;
   const middle = from + (to - from) * around;
   setViewport(middle - (middle - from) * factor, middle + (to - middle) * factor);
@@ -330,6 +387,7 @@ export function zoom(factor: number, around = 0.5): void {
 
 /** Pans left (`fraction` < 0) or right, by a fraction of the viewport width. */
 export function pan(fraction: number): void {
+  if (viewport.value === NO_VIEWPORT) return;
   const { from, to } = viewport.value;
   const by = (to - from) * fraction;
   setViewport(from + by, to + by);

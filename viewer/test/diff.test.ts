@@ -87,4 +87,5 @@ test('an arrow separates the old value from the new', () => {
   const narrow = shown('"a long old value"', '"new value"', 20);
   assert.match(narrow, /^"a.*… *.*" → "new value"$/);
   assert.ok(narrow.length <= 20, narrow);
+  assert.equal(shown('"working"', '"prepared"', 14), '… → "prepared"');
 });

@@ -41,6 +41,8 @@ function draw(history: History, { report }: RunHead, selection: number | null): 
     ending: 0,
     allEndings: false,
     matches: null,
+    part: null,
+    note: '',
     statusOf: () => 'placed',
   };
   const pen = new SvgPen(geometry.width, geometry.height);

@@ -45,6 +45,8 @@ function picture(history: History, head: RunHead, from: number, to: number): Pic
     ending: 0,
     allEndings: false,
     matches: null,
+    part: null,
+    note: '',
     statusOf: at => (at === BLOCKED ? 'blocked' : at < BLOCKED ? 'placed' : 'after'),
   };
 }

@@ -103,35 +103,111 @@ test('only the last steps are involved in the failure', async () => {
   assert.ok(hiddenAfter([]) > 0);
 });
 
-test('a picture can be written as SVG', async () => {
-  const { history, head } = await open(300, 3);
-  const at = history.timeline.mentioned[0]!;
-  const { from } = history.op(at)!;
-  const { lanes, geometry } = view(history, head, from - 20, from + 10);
-  const color = 'red';
+/** The picture between two moments as SVG. The operation of the report that is mentioned first is blocked. */
+function draw(history: History, head: RunHead, from: number, to: number, failing: number[] = []): string {
+  const { lanes, geometry } = view(history, head, from, to);
+  const blocked = history.timeline.mentioned[0]!;
   const picture: Picture = {
     history,
     report: head.report,
     lanes,
     geometry,
-    colors: new Proxy({}, { get: () => color }) as Picture['colors'],
+    colors: new Proxy({}, { get: () => 'red' }) as Picture['colors'],
     pins: [],
     selection: null,
     step: null,
-    blocked: at,
-    failing: [],
+    blocked,
+    failing,
     endings: [],
     ending: 0,
     allEndings: false,
     matches: null,
-    statusOf: place => (place === at ? 'blocked' : 'placed'),
+    part: null,
+    note: '',
+    statusOf: place => (place === blocked || failing.includes(place) ? 'blocked' : 'placed'),
   };
   const pen = new SvgPen(geometry.width, geometry.height);
   drawLanes(pen, picture);
-  const svg = pen.done();
+  return pen.done();
+}
+
+test('a picture can be written as SVG', async () => {
+  const { history, head } = await open(300, 3);
+  const { from } = history.op(history.timeline.mentioned[0]!)!;
+  const svg = draw(history, head, from - 8, from + 8);
   assert.match(svg, /✗ Dequeue\(\d+\)/);
   assert.equal(svg.match(/<g /g)?.length, svg.match(/<\/g>/g)?.length);
   assert.doesNotMatch(svg, /NaN|undefined|Infinity/);
+});
+
+test('a label that does not fit into the frame of the blocked operation is beside it', async () => {
+  const { history, head } = await open(24, 4);
+  const blocked = history.op(history.timeline.mentioned[0]!)!;
+  const [first, last] = history.span('order');
+  const { geometry } = view(history, head, first, last);
+  const svg = draw(history, head, first, last);
+  const texts = [...svg.matchAll(/<text x="([\d.]+)"[^>]*>([^<]*)</g)].map(([, x, text]) => ({ x: Number(x), text }));
+  const label = texts.find(({ text }) => text === blocked.text);
+  assert.ok(label && texts.some(({ text }) => text === '✗'), texts.map(({ text }) => text).join('\n'));
+  const [left, right] = [toX(geometry, blocked.from), toX(geometry, blocked.to)];
+  const end = label.x + label.text!.length * 6.9;
+  assert.ok(label.x > right || end < left, `${label.x} to ${end} in ${left} to ${right}`);
+});
+
+test('labels beside the frames of neighbours do not overlap', async () => {
+  const { history, head } = await open(60, 2);
+  const value = (text: string, pattern: RegExp) => Number(pattern.exec(text)![1]);
+  for (let at = 0; at + 2 < 60; at += 1) {
+    const op = history.op(at)!;
+    const next = await history.place(`T${op.process}:${op.index + 1}`);
+    if (next === null) continue;
+    for (const room of [20, 30, 40]) {
+      const svg = draw(history, head, op.from - room, op.from + room, [at, next]);
+      const labels = [...svg.matchAll(/<text [^>]*font-weight="600"[^>]*>[^<]*/g)].map(([text]) => text);
+      const places = labels.map(text => ({
+        text,
+        y: value(text, / y="([\d.]+)"/),
+        from: value(text, /<text x="(-?[\d.]+)"/),
+        length: text.slice(text.indexOf('>') + 1).length * 6.9,
+      }));
+      for (const a of places) {
+        for (const b of places) {
+          if (a === b || a.y !== b.y || a.from > b.from) continue;
+          assert.ok(a.from + a.length <= b.from + 1, `${a.text} overlaps ${b.text}`);
+        }
+      }
+    }
+  }
+});
+
+test('an unfinished operation has no end, and says so', async () => {
+  const { history, head } = await open(900, 40, true);
+  const at = history.timeline.long[0]!;
+  const op = history.op(at)!;
+  const [, last] = history.span('order');
+  const svg = draw(history, head, op.from - 4, Math.min(last, op.from + 60));
+  assert.match(svg, />never returned</);
+  head.report.ended = 'stuck: no thread is enabled';
+  assert.match(draw(history, head, op.from - 4, Math.min(last, op.from + 60)), />blocked, never returned</);
+  const finished = await open(900, 40);
+  assert.doesNotMatch(draw(finished.history, finished.head, op.from - 4, op.from + 60), />never returned</);
+});
+
+test('where operations are too many to be drawn, the number in flight is', async () => {
+  const { history, head } = await open(20_000, 8);
+  const [first, last] = history.span('order');
+  const whole = draw(history, head, first, last);
+  assert.match(whole, />operations in flight: /);
+  assert.match(whole, />✗ T\d+:\d+ Dequeue\(\d+\)</);
+  assert.match(whole, />8<\/text>/);
+  // The line has the mean, which is less than the number of processes.
+  const line = /<polyline points="([^"]{500,})"/.exec(whole)![1]!;
+  const heights = line.split(' ').map(point => Number(point.split(',')[1]));
+  assert.ok(Math.min(...heights) > 22 + 26, 'the mean stays below the maximum');
+  assert.doesNotMatch(whole, /NaN|Infinity/);
+  const part = draw(history, head, 20_000, 20_040);
+  assert.doesNotMatch(part, />operations in flight: /);
+  assert.match(part, /Enqueue/);
 });
 
 test('text in SVG is inert', () => {

@@ -1,8 +1,8 @@
 // Cuts the pieces of a diff to a width, and keeps the change visible.
 //
 // Unchanged text is cut first, down to `…`, keeping the characters next to a change. If that is not enough, removed
-// text is cut, then added text, each in the middle, so that both ends stay visible. No piece is dropped while each has
-// room for a few characters.
+// text is cut, also down to `…`, and only then added text, each in the middle, so that both ends stay visible. No piece
+// is dropped while each has room for a few characters.
 
 import { head } from '../text.ts';
 import type { Piece } from './diff.ts';
@@ -10,12 +10,12 @@ import type { Piece } from './diff.ts';
 /** Shown between removed text and the added text that replaces it. */
 export const ARROW = ' → ';
 
-/** Minimum width of a changed piece, in characters. */
-const LEAST = 5;
+/** Minimum width of a piece, in characters. The new text is what a reader looks for. */
+const LEAST = { same: 1, removed: 1, added: 5 };
 
 /** Cuts the pieces to about `width` characters. A final `…` stands for the dropped pieces. */
 export function fit(pieces: Piece[], width: number): Piece[] {
-  const least = ({ text, kind }: Piece) => Math.min(text.length, kind === 'same' ? 1 : LEAST);
+  const least = ({ text, kind }: Piece) => Math.min(text.length, LEAST[kind]);
   let kept = 0;
   let taken = 0;
   let arrows = 0;
@@ -31,10 +31,10 @@ export function fit(pieces: Piece[], width: number): Piece[] {
   const [added, removed, same] = [of('added'), of('removed'), of('same')];
   const total = (group: Piece[], each: number) => group.reduce((sum, { text }) => sum + Math.min(text.length, each), 0);
   const wide = { added: 0, removed: 0 };
-  wide.added = share(added, room - total(removed, LEAST) - total(same, 1), LEAST);
+  wide.added = share(added, room - total(removed, LEAST.removed) - total(same, LEAST.same), LEAST.added);
   const left = room - total(added, wide.added);
-  wide.removed = share(removed, left - total(same, 1), LEAST);
-  const narrow = share(same, left - total(removed, wide.removed), 1);
+  wide.removed = share(removed, left - total(same, LEAST.same), LEAST.removed);
+  const narrow = share(same, left - total(removed, wide.removed), LEAST.same);
   const out = shown.map((piece, at): Piece => {
     const { text, kind } = piece;
     if (kind !== 'same') return { text: cut(text, Math.ceil(wide[kind] / 2), Math.floor(wide[kind] / 2)), kind };

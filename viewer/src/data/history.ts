@@ -16,6 +16,7 @@ import {
   type Steps,
   type Unlogged,
 } from './decode.ts';
+import { type Event, eventsOf } from './events.ts';
 import type { Parts } from './parts.ts';
 import { fromReport } from './plain.ts';
 import type { Field, Report, Shape, Timeline } from './types.ts';
@@ -97,6 +98,8 @@ export class History {
   readonly size: number;
   /** True if operations are points in time, such as the events of a log: each has a time of its own. */
   readonly hasPoints: boolean;
+  /** Faults and annotations, by start. */
+  readonly events: Event[];
   private readonly lastTime: number;
   /** True if operations take effect within their intervals; in program order they need not. */
   private readonly isTimed: boolean;
@@ -131,6 +134,7 @@ export class History {
     this.timeline = timeline ?? plain!.timeline;
     this.query = query;
     this.isTimed = report.order === 'real-time';
+    this.events = eventsOf(report, this.timeline);
     const { chunks, orders, operations, ranks, long } = this.timeline;
     this.size = operations;
     this.hasPoints = operations > 0 && ranks === operations && long.length === 0;

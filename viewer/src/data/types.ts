@@ -147,7 +147,7 @@ export interface Run {
   id: string;
   /** Seconds since 1970. */
   began: number;
-  plan: { seed: number; threads: number; operations: number; perturb: string[] };
+  plan: Plan;
   command: string[];
   ended: unknown;
   took: number;
@@ -157,16 +157,38 @@ export interface Run {
   environment: { omnilink: string; system: string; processor: string; cores: number };
 }
 
+export interface Plan {
+  seed: number;
+  /** 0 for a program that takes no input. */
+  threads: number;
+  /** Of each thread. */
+  operations: number;
+  perturb: string[];
+  /** The operations of each thread, if not all: those of a run that was made smaller. */
+  only?: Record<string, number[]> | null;
+  /** The calls, if the input names each of them: then the numbers above do not matter. */
+  test?: unknown;
+}
+
 // The report, as `omnilink check --format json` prints it.
 
 export interface Report {
   schema: string;
-  history: { name: string; operations: number | null; processes: number; cuts: string[] };
+  history: {
+    name: string;
+    operations: number | null;
+    processes: number;
+    cuts: string[];
+    /** Faults and annotations, such as a partition. */
+    events?: HistoryEvent[] | null;
+  };
   spec: { name: string; constants: Field[] };
   order: 'real-time' | 'program' | 'none';
   /** Absent if every operation has to see everything before it. */
   level?: Level | null;
   verdict: Verdict;
+  /** The verdict in a sentence about this history, and a second line. Absent if there is none. */
+  headline?: Headline | null;
   operations: Operation[];
   sources: { path: string; text: string }[];
   stats: Stats;
@@ -176,10 +198,28 @@ export interface Report {
   next: { what: string; line: string }[];
   /** Coverage of the specification, if requested. */
   coverage?: Coverage | null;
-  /** The steps of the execution, if its schedule was controlled. */
   /** How the run ended, if not normally or with a data race. */
   ended?: string | null;
+  /** The steps of the execution, if its schedule was controlled. */
   interleaving?: Interleaving | null;
+}
+
+/** A fault or an annotation, on the clock of the operations. */
+export interface HistoryEvent {
+  name: string;
+  start: number;
+  /** Absent if it has no duration. */
+  end?: number | null;
+  /** The processes that it concerns; all if absent. */
+  nodes?: string[] | null;
+  text: string;
+  tag?: string | null;
+}
+
+/** `T2 took 5 out of the queue while 4 was still in front of it.` Code is in backticks. */
+export interface Headline {
+  text: string;
+  more: string;
 }
 
 /** The steps of a controlled execution. */
@@ -280,8 +320,17 @@ export interface View {
   why: string | null;
 }
 
+/** States in which the expressions of the false conjuncts have the same values. */
+export interface StateGroup {
+  values: { name: string; value: string }[];
+  /** Indices into the states of the evidence; at least one. */
+  states: number[];
+}
+
 export interface Stuck {
   states: State[];
+  /** The states grouped by what decides. Absent in older reports. */
+  groups?: StateGroup[] | null;
   interpretations: { state: number; recent: { op: OpRef; partway: boolean }[] }[];
   reasons: Reason[];
   expected: Field[][];
@@ -359,6 +408,9 @@ export interface Broken {
   invariant: string;
   span: Span;
   states: State[];
+  groups?: StateGroup[] | null;
+  /** The operation whose step made the invariant false. Absent in older reports. */
+  broke?: OpRef | null;
   conjuncts: Conjunct[];
 }
 

@@ -39,3 +39,9 @@ export function stuckIn(report: Report | null): StuckView | null {
   const view = report ? verdictView(report) : null;
   return view?.kind === 'stuck' ? view : null;
 }
+
+/** The operations to blame: the one that made an invariant false, if that is known, else the blocked ones. */
+export function failingOps(view: VerdictView): OpRef[] {
+  if (view.kind === 'invariant' && view.broke != null) return [view.broke];
+  return 'blocked' in view ? view.blocked : [];
+}

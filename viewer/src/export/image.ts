@@ -1,4 +1,4 @@
-// Saves the visible part of the timeline as an image.
+// Downloads: the visible part of the timeline as an image, and texts.
 
 import { history, report, viewport } from '../state.ts';
 import { timelinePng } from './png.ts';
@@ -8,14 +8,25 @@ import { timelineSvg } from './svg.ts';
 export async function saveImage(kind: 'svg' | 'png'): Promise<boolean> {
   const blob = kind === 'svg' ? svgBlob() : await timelinePng();
   if (!blob) return false;
+  const { from, to } = viewport.value;
+  const range = history.value ? `-${Math.max(0, Math.round(from))}-${Math.round(to)}` : '';
+  save(blob, `${fileName()}${range}.${kind}`);
+  return true;
+}
+
+/** Downloads a text as a file that is called like the history, with `what` behind it. */
+export function saveText(text: string, what: string, extension: string): void {
+  save(new Blob([text], { type: 'text/plain' }), `${fileName()}-${what}.${extension}`);
+}
+
+function save(blob: Blob, name: string): void {
   const address = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = address;
-  link.download = `${fileName()}.${kind}`;
+  link.download = name;
   link.click();
   // By then the browser has read the blob.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
-  return true;
 }
 
 function svgBlob(): Blob | null {
@@ -23,12 +34,10 @@ function svgBlob(): Blob | null {
   return svg === null ? null : new Blob([svg], { type: 'image/svg+xml' });
 }
 
-/** The name of the history and the visible range. */
+/** The name of the history. */
 function fileName(): string {
-  const name = (report.value?.history.name ?? 'history')
+  return (report.value?.history.name ?? 'history')
     .split(/[\\/]/)
     .at(-1)!
     .replace(/[^\w.-]+/g, '-');
-  const { from, to } = viewport.value;
-  return history.value ? `${name}-${Math.max(0, Math.round(from))}-${Math.round(to)}` : name;
 }

@@ -2,11 +2,12 @@
 //
 // Inconclusive is a separate verdict: neither red nor green, and never worded as a rejection.
 
+import { cutMiddle } from '../data/short.ts';
 import type { Legal, Report, RunHead } from '../data/types.ts';
-import { verdictView } from '../data/verdict.ts';
+import { failingOps, verdictView } from '../data/verdict.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
-import { Op } from './parts.tsx';
+import { capital, Op, Path, Sentence } from './parts.tsx';
 
 /** The headline. Under assumptions, the verdict is about fewer orders. */
 export function headline(
@@ -49,6 +50,9 @@ export function Banner({ head }: { head: RunHead }) {
   const { sign, word, rest, tone } = headline(report, assumed);
   const total = report.history.operations;
   const none = total === 0;
+  const said = report.headline;
+  // The operations that the headline is about.
+  const failing = failingOps(verdictView(report)).slice(0, 3);
   // Assumptions are listed below the headline already.
   const notes = report.notes.filter(note => assumed.length === 0 || !assumed.every(each => note.includes(each)));
   return (
@@ -68,17 +72,34 @@ export function Banner({ head }: { head: RunHead }) {
             at the level <code>{brief(report.level.name, 120)}</code>
           </>
         )}
-        : {rest} {!none && <code>{brief(base(report.spec.name), 80)}</code>}
+        :{' '}
+        {said ? (
+          <Sentence text={said.text} width={400} />
+        ) : (
+          <>
+            {rest} {!none && <code>{brief(base(report.spec.name), 80)}</code>}
+          </>
+        )}
       </h1>
       {assumed.length > 0 && (
         <p class="under">
           Holds only under {many(assumed.length, 'assumption')}: <Assumed texts={assumed} />
         </p>
       )}
-      {none ? (
+      {said ? (
+        <p>
+          <Sentence text={said.more} width={800} />
+          {failing.map(op => (
+            <>
+              {' '}
+              <Op report={report} op={op} />
+            </>
+          ))}
+        </p>
+      ) : none ? (
         <p>The trace is empty: check that the program was linked with the recorder and that it ran.</p>
       ) : (
-        <Sentence report={report} assumed={assumed} />
+        <Summary report={report} assumed={assumed} />
       )}
       <ul class="badges" aria-label="About this check">
         {(report.tags ?? []).map(tag => (
@@ -107,7 +128,9 @@ export function Banner({ head }: { head: RunHead }) {
             <li>✂ and truncated in {many(report.history.cuts.length - 8, 'more place')}</li>
           )}
           {notes.slice(0, 8).map(note => (
-            <li>{brief(note, 400)}</li>
+            <li>
+              <Sentence text={note} width={400} />
+            </li>
           ))}
         </ul>
       )}
@@ -121,8 +144,11 @@ function base(path: string): string {
 
 function Badge({ name, value }: { name: string; value: string }) {
   return (
-    <li title={value.length > 40 ? brief(value, 400) : undefined}>
-      <span>{brief(name, 30)}</span> <b>{brief(value, 40)}</b>
+    <li title={value.length > 48 ? brief(value, 400) : undefined}>
+      <span>{brief(name, 30)}</span>{' '}
+      <b>
+        <Path text={cutMiddle(value, 48)} width={60} />
+      </b>
     </li>
   );
 }
@@ -137,7 +163,8 @@ function Assumed({ texts }: { texts: string[] }) {
   ));
 }
 
-function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
+/** What the verdict means, if the report does not say it. */
+function Summary({ report, assumed }: { report: Report; assumed: string[] }) {
   const verdict = verdictView(report);
   const of = report.history.operations === null ? '' : ` of ${count(report.history.operations)}`;
   if (verdict.kind === 'accepted') {
@@ -161,14 +188,14 @@ function Sentence({ report, assumed }: { report: Report; assumed: string[] }) {
   if (verdict.kind === 'inconclusive') {
     return (
       <p>
-        {capital(brief(verdict.stop, 400))}. {many(report.stats.returned, 'operation')}
+        <Sentence text={capital(verdict.stop)} width={400} />. {many(report.stats.returned, 'operation')}
         {of} had returned by then. No violation was found up to there; nothing is claimed about the rest.
       </p>
     );
   }
   return (
     <p>
-      {capital(brief(verdict.sentence, 800))}
+      <Sentence text={capital(verdict.sentence)} width={800} />
       {/[.!?]$/.test(verdict.sentence) ? '' : '.'}
       {verdict.kind === 'views' && ` The longest orders explain ${count(verdict.explained)}${of} operations.`}
       {verdict.kind !== 'contradiction' && verdict.kind !== 'views' && (
@@ -223,9 +250,4 @@ function When({ report, legal }: { report: Report; legal: Legal }) {
       It is <b>not legal</b> at any point within {many(legal.looked_at, 'operation')} before or after.
     </>
   );
-}
-
-function capital(text: string): string {
-  // Operation names keep their case.
-  return /^[a-z]+\s/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }

@@ -1,8 +1,9 @@
 // The page about many runs: causes with counts and dates, runs over time, and one row per run.
 
 import { signal } from '@preact/signals';
-import type { IndexHead } from '../data/types.ts';
+import type { IndexHead, Plan } from '../data/types.ts';
 import { brief, count, many, seconds } from '../text.ts';
+import { Sentence } from './parts.tsx';
 import { HelpButton, ThemeButton } from './toolbar.tsx';
 import { Rows } from './virtual.tsx';
 
@@ -24,8 +25,18 @@ function verdictOf(run: Entry): string {
   return run.verdict ?? 'not checked';
 }
 
-function when(at: number): string {
-  return new Date(at * 1000).toISOString().slice(0, 16).replace('T', ' ');
+/** A time to the minute, or to the second if `isFine`. */
+function when(at: number, isFine = false): string {
+  return new Date(at * 1000)
+    .toISOString()
+    .slice(0, isFine ? 19 : 16)
+    .replace('T', ' ');
+}
+
+/** The number of operations of all threads of a run; null if its input does not say. */
+export function operationsOf({ threads, operations, only, test }: Plan): number | null {
+  if (only) return Object.values(only).reduce((sum, each) => sum + each.length, 0);
+  return test || threads === 0 ? null : threads * operations;
 }
 
 /** Groups runs by cause, most frequent first. */
@@ -90,9 +101,16 @@ export function IndexPage({ head }: { head: IndexHead }) {
                 <thead>
                   <tr>
                     <th scope="col">runs</th>
+                    <th scope="col" class="rate">
+                      of all
+                    </th>
                     <th scope="col">cause</th>
-                    <th scope="col">first seen</th>
-                    <th scope="col">last seen</th>
+                    <th scope="col" class="seen">
+                      first seen
+                    </th>
+                    <th scope="col" class="seen">
+                      last seen
+                    </th>
                     <th scope="col">example</th>
                   </tr>
                 </thead>
@@ -112,12 +130,17 @@ export function IndexPage({ head }: { head: IndexHead }) {
                             {count(same.length)}
                           </button>
                         </td>
+                        <td class="number rate">{percent(same.length / runs.length)}</td>
                         <th scope="row">
                           {brief(cause, 200)}
-                          {example.sentence && <p class="quiet">{brief(example.sentence, 300)}</p>}
+                          {example.sentence && (
+                            <p class="quiet">
+                              <Sentence text={example.sentence} width={300} />
+                            </p>
+                          )}
                         </th>
-                        <td>{when(Math.min(...times))}</td>
-                        <td>{when(Math.max(...times))}</td>
+                        <td class="seen">{when(Math.min(...times))}</td>
+                        <td class="seen">{when(Math.max(...times))}</td>
                         <td>
                           <RunLink run={example} />
                         </td>
@@ -145,47 +168,89 @@ function RunLink({ run }: { run: Entry }) {
 
 const TONES = ['good', 'odd', 'bad', 'quiet'];
 
-/** Runs over time as bars, by verdict. */
+/** Round widths of bars, in seconds. */
+const WIDTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 604_800];
+/** The size of the plot, in its own units. */
+const [WIDE, HIGH] = [600, 80];
+
+/** Runs over time as bars of a round width, by verdict, with an axis. */
 function Trend({ runs }: { runs: Entry[] }) {
   const first = Math.min(...runs.map(run => run.began));
   const last = Math.max(...runs.map(run => run.began));
-  const bars = Math.min(60, Math.max(1, runs.length));
-  const span = Math.max(1, last - first + 1);
+  // About as many bars as runs, so that most of them are not empty.
+  const most = Math.min(60, Math.max(12, runs.length));
+  const width = WIDTHS.find(each => (last - first) / each < most - 1) ?? Math.ceil((last - first + 1) / (most - 1));
+  const start = Math.floor(first / width) * width;
+  const bars = Math.floor((last - start) / width) + 1;
+  // A few runs do not fill the plot: bars have a limited width.
+  const slots = Math.max(bars, 24);
   const heights = Array.from({ length: bars }, () => new Map<string, number>());
   for (const run of runs) {
-    const bar = heights[Math.min(bars - 1, Math.floor(((run.began - first) / span) * bars))]!;
+    const bar = heights[Math.floor((run.began - start) / width)]!;
     const tone = VERDICT[verdictOf(run)]?.[1] ?? 'quiet';
     bar.set(tone, (bar.get(tone) ?? 0) + 1);
   }
   const highest = Math.max(...heights.map(bar => [...bar.values()].reduce((sum, n) => sum + n, 0)));
+  const isFine = width < 60;
+  const each = WIDE / slots;
+  const marks = [0, Math.floor(bars / 2), bars - 1].filter((bar, at, all) => at === 0 || bar - all[at - 1]! > 5);
+  const rejected = runs.filter(run => VERDICT[verdictOf(run)]?.[1] === 'bad').length;
   return (
     <section aria-labelledby="h-trend">
       <h2 id="h-trend">Over time</h2>
       <figure class="card trend">
-        <svg
-          viewBox={`0 0 ${bars * 10} 80`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={`Runs from ${when(first)} to ${when(last)}, by verdict`}
-        >
-          {heights.map((bar, place) => {
-            let top = 80;
-            return TONES.map(tone => {
-              const n = bar.get(tone) ?? 0;
-              if (n === 0) return null;
-              const height = (n / highest) * 78;
-              top -= height;
-              return <rect class={tone} x={place * 10 + 1} y={top} width={8} height={height} />;
-            });
-          })}
-        </svg>
+        <div class="plot">
+          <span class="most" aria-hidden="true">
+            {count(highest)}
+          </span>
+          <span class="least" aria-hidden="true">
+            0
+          </span>
+          <svg
+            viewBox={`0 0 ${WIDE} ${HIGH}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={`Runs from ${when(first, true)} to ${when(last, true)}, ${duration(width)} per bar, by verdict`}
+          >
+            {heights.map((bar, place) => {
+              let top = HIGH;
+              return TONES.map(tone => {
+                const n = bar.get(tone) ?? 0;
+                if (n === 0) return null;
+                const height = (n / highest) * HIGH;
+                top -= height;
+                return <rect class={tone} x={place * each + each * 0.1} y={top} width={each * 0.8} height={height} />;
+              });
+            })}
+          </svg>
+          <div class="times" aria-hidden="true">
+            {marks.map(bar => (
+              <span style={{ left: `${((bar + 0.5) / slots) * 100}%` }}>
+                {when(start + bar * width, isFine).slice(first - last < -86_400 ? 0 : 11)}
+              </span>
+            ))}
+          </div>
+        </div>
         <figcaption>
-          {when(first)} to {when(last)}; the highest bar is {many(highest, 'run')}. <i class="key good" /> ✓ accepted{' '}
-          <i class="key odd" /> … inconclusive <i class="key bad" /> ✗ rejected
+          {when(first).slice(0, 10)} (UTC), {duration(width)} per bar. {percent(rejected / runs.length)} rejected.{' '}
+          <i class="key good" /> ✓ accepted <i class="key odd" /> … inconclusive <i class="key bad" /> ✗ rejected
         </figcaption>
       </figure>
     </section>
   );
+}
+
+/** `30 seconds`, `1 minute`, `6 hours`, `7 days`. */
+function duration(s: number): string {
+  if (s % 86_400 === 0) return many(s / 86_400, 'day');
+  if (s % 3600 === 0) return many(s / 3600, 'hour');
+  return s % 60 === 0 ? many(s / 60, 'minute') : many(s, 'second');
+}
+
+/** `31 %`, `0.02 %`. */
+function percent(part: number): string {
+  const value = 100 * part;
+  return `${value === 0 || value >= 10 ? Math.round(value) : Number(value.toPrecision(1))} %`;
 }
 
 function value(run: Entry, by: Column): string | number {
@@ -199,7 +264,7 @@ function value(run: Entry, by: Column): string | number {
     case 'threads':
       return run.plan.threads;
     case 'operations':
-      return run.plan.operations;
+      return operationsOf(run.plan) ?? -1;
     case 'took':
       return run.took;
     case 'cause':
@@ -276,9 +341,10 @@ function Table({ runs }: { runs: Entry[] }) {
           draw={row => {
             const run = shown[row]!;
             const [sign, tone] = VERDICT[verdictOf(run)] ?? ['·', 'quiet'];
+            const operations = operationsOf(run.plan);
             return (
               <>
-                <span role="gridcell">{when(run.began)}</span>
+                <span role="gridcell">{when(run.began, true)}</span>
                 <span role="gridcell" class={tone}>
                   {sign} {brief(verdictOf(run), 20)}
                 </span>
@@ -287,7 +353,7 @@ function Table({ runs }: { runs: Entry[] }) {
                 </span>
                 <span role="gridcell">{run.plan.seed}</span>
                 <span role="gridcell">{count(run.plan.threads)}</span>
-                <span role="gridcell">{count(run.plan.operations)}</span>
+                <span role="gridcell">{operations === null ? '' : count(operations)}</span>
                 <span role="gridcell">{seconds(run.took)}</span>
                 <span role="gridcell" title={run.sentence ? brief(run.sentence, 400) : undefined}>
                   {brief(run.cause ?? '', 120)}

@@ -196,6 +196,9 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
   const op = past.op(taken.op);
   const id = end.ids[at];
   const chosen = ways.includes(ending.value) && step.value === common + at;
+  // The last step leads to one of the possible states, which have letters.
+  const isLast = at === end.steps.length - 1;
+  const last = isLast ? (stuckIn(report.value)?.interpretations[first]?.state ?? null) : null;
   return (
     <td
       colSpan={ways.length}
@@ -221,18 +224,22 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
         {op ? brief(`${op.name} ${op.text}`, 48) : '…'}
         {taken.partway && ' ◐'}
       </button>
+      {last !== null && (
+        <b class="quiet" title={`State ${letter(last)} (${id})`}>
+          → {letter(last)}
+        </b>
+      )}
       {id && op && !taken.partway && (
         <button
           type="button"
           class="small"
-          title={`Assume state ${id}`}
+          title={`Assume the state after this step (${id}): hides interpretations that do not pass through it`}
           aria-label={`Assume the state after ${brief(op.name, 40)}`}
           onClick={() => void assume(`${op.name} = ${id}`)}
         >
-          =
+          assume
         </button>
       )}
-      {id && <code class="quiet">{id.slice(0, 6)}</code>}
     </td>
   );
 }

@@ -3,10 +3,11 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import type { History } from '../data/history.ts';
 import type { OpRef, Span } from '../data/types.ts';
-import { stuckIn, verdictView } from '../data/verdict.ts';
+import { failingOps, stuckIn, verdictView } from '../data/verdict.ts';
 import {
   blocked,
   ending,
+  failureWord,
   history,
   isAtBlocked,
   placeOf,
@@ -127,7 +128,7 @@ export function followAnnounce(): () => void {
     const op = place === null ? null : untracked(() => history.value?.op(place));
     if (place === null || !op) return;
     const status = untracked(() => {
-      if (isAtBlocked()) return 'blocked';
+      if (isAtBlocked()) return failureWord.value;
       const last = stepOf(place);
       if (last === null) return 'not placed';
       return `step ${count((at !== null && stepAt(at)?.op === place ? at : last) + 1)}`;
@@ -226,7 +227,7 @@ export async function reveal(): Promise<void> {
   if (!past || (verdict?.kind !== 'stuck' && verdict?.kind !== 'invariant')) return;
   const refs =
     verdict.kind === 'invariant'
-      ? verdict.blocked
+      ? failingOps(verdict)
       : verdict.reasons.filter(reason => reason.why.kind !== 'time').map(reason => reason.op);
   const stuck = new Set<number>();
   for (const ref of refs) {

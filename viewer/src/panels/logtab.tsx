@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { unplaced } from '../data/status.ts';
 import type { Field } from '../data/types.ts';
-import { blocked, contradicting, report, selection, statusOf, stepOf, waiting } from '../state.ts';
+import { blocked, contradicting, failureWord, report, selection, statusOf, stepOf, waiting } from '../state.ts';
 import { brief, count, many } from '../text.ts';
 import { liveHistory, openMenu, showOperation } from './local.ts';
 import { Copy } from './parts.tsx';
@@ -26,6 +26,7 @@ export function LogTab() {
   return (
     <div class="padded log">
       <Selected />
+      <Events />
       <Unplaced />
     </div>
   );
@@ -36,7 +37,11 @@ function Selected() {
   const at = selection.value;
   const op = at === null ? null : past.op(at);
   if (at === null || !op) return <p class="quiet">Select an operation to see its record.</p>;
-  const [sign, word] = contradicting.value.includes(at) ? ['✗', 'part of the contradiction'] : STATUS[statusOf(at)]!;
+  const [sign, word] = contradicting.value.includes(at)
+    ? ['✗', 'part of the contradiction']
+    : statusOf(at) === 'blocked'
+      ? ['✗', failureWord.value]
+      : STATUS[statusOf(at)]!;
   const step = stepOf(at);
   const process = past.timeline.processes[op.process] ?? '';
   const took = op.end === null ? null : op.end - op.start;
@@ -67,8 +72,8 @@ function Selected() {
           />
         )}
         <Entry
-          name="ranks"
-          value={`${count(op.from)} to ${op.end === null ? '…' : count(op.to)} of ${count(past.timeline.ranks)}`}
+          name="events"
+          value={`begins at ${count(op.from)}, ${op.end === null ? 'never returned' : `returns at ${count(op.to)}`}, of ${count(past.timeline.ranks)} in order`}
         />
         {fields('metadata', op.meta)}
       </dl>
@@ -90,6 +95,48 @@ function Entry({ name, value }: { name: string; value: string }) {
         <Value text={value} width={400} />
       </dd>
     </div>
+  );
+}
+
+/** A table of faults and annotations, which the timeline draws above the lanes. */
+function Events() {
+  const past = liveHistory()!;
+  const [most, setMost] = useState(24);
+  const { events, timeline } = past;
+  if (events.length === 0) return null;
+  const zero = BigInt(timeline.origin);
+  const time = (ticks: number) => String(zero + BigInt(Math.round(ticks)));
+  return (
+    <section aria-labelledby="h-events">
+      <h3 id="h-events">Faults and annotations</h3>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Faults and annotations">
+        <table class="unplaced">
+          <thead>
+            <tr>
+              <th scope="col">event</th>
+              <th scope="col">time</th>
+              <th scope="col">concerns</th>
+              <th scope="col">text</th>
+            </tr>
+          </thead>
+          <tbody>
+            {events.slice(0, most).map(event => (
+              <tr>
+                <th scope="row">{brief(event.tag ? `${event.name} (${event.tag})` : event.name, 80)}</th>
+                <td>{event.end === event.start ? time(event.start) : `[${time(event.start)}, ${time(event.end)}]`}</td>
+                <td>{brief(event.nodes.join(', ') || 'all', 80)}</td>
+                <td>{brief(event.text, 300)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {events.length > most && (
+        <button type="button" class="more" onClick={() => setMost(most + 60)}>
+          show more
+        </button>
+      )}
+    </section>
   );
 }
 

@@ -67,7 +67,9 @@ export function Command({ what, line }: { what: string; line: string }) {
   return (
     <li class="command">
       <span class="what">{brief(what, 200)}</span>
-      <code>{brief(line, 500)}</code>
+      <code>
+        <Path text={line} width={500} />
+      </code>
       <Copy text={line} what="command" />
     </li>
   );
@@ -80,6 +82,40 @@ export function Section({ title, id, children }: { title: string; id: string; ch
       <h2 id={id}>{title}</h2>
       {children}
     </section>
+  );
+}
+
+/** A sentence of the report: what is in backticks is code. An odd backtick stays one. */
+export function Sentence({ text, width }: { text: string; width: number }) {
+  const pieces = brief(text, width).split('`');
+  return (
+    <>
+      {pieces.map((piece, at) => {
+        if (at % 2 === 0) return piece;
+        return at === pieces.length - 1 ? `\`${piece}` : <code>{piece}</code>;
+      })}
+    </>
+  );
+}
+
+/** A sentence with a capital at its beginning. Names of operations keep their case. */
+export function capital(text: string): string {
+  return /^[a-z]+\s/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
+
+/** A path or a command that breaks after slashes, not within names. */
+export function Path({ text, width }: { text: string; width: number }) {
+  return (
+    <>
+      {brief(text, width)
+        .split(/(?<=[/\\])/)
+        .map((piece, at) => (
+          <>
+            {at > 0 && <wbr />}
+            {piece}
+          </>
+        ))}
+    </>
   );
 }
 

@@ -1,14 +1,14 @@
-// The side panel: what the selected operation missed, reasons, possible states, expected results, what-ifs, smallest failing part, next commands.
+// The side panel: what the selected operation missed, the smallest failing part, reasons, possible states, expected
+// results, what-ifs, next commands.
 
-import { useMemo, useState } from 'preact/hooks';
-import type { Assumption, Consequence, Field, Report, State } from '../data/types.ts';
+import type { Assumption, Consequence, Field, Report } from '../data/types.ts';
 import { type StuckView, type ViewsView, verdictView } from '../data/verdict.ts';
-import { allAssumed, ending, history } from '../state.ts';
-import { brief, count, letter, many } from '../text.ts';
-import { assumptions, fitting } from './focus.ts';
-import { choose, openMenu, ways } from './local.ts';
-import { Command, Copy, Few, Op, Section } from './parts.tsx';
-import { Marked, marked, Value } from './value.tsx';
+import { allAssumed, history } from '../state.ts';
+import { brief, count, many } from '../text.ts';
+import { assumptions } from './focus.ts';
+import { Command, Copy, capital, Few, Op, Section, Sentence } from './parts.tsx';
+import { Possible } from './states.tsx';
+import { Value } from './value.tsx';
 import { AllMissed, Missed, Unexplained } from './views.tsx';
 import { Reasons, Violated } from './why.tsx';
 import { Window } from './window.tsx';
@@ -24,12 +24,12 @@ export function Side({ report }: { report: Report }) {
       {verdict.kind === 'stuck' && <Stuck report={report} stuck={verdict} />}
       {verdict.kind === 'contradiction' && (
         <>
+          <Window report={report} window={{ start: [], operations: verdict.operations, before: 0 }} blocked={[]} />
           <Section id="h-why" title="Why it is rejected">
             <article class="card bad">
               <p>These operations contradict each other, regardless of all others.</p>
             </article>
           </Section>
-          <Window report={report} window={{ start: [], operations: verdict.operations, before: 0 }} blocked={[]} />
         </>
       )}
       {verdict.kind === 'invariant' && (
@@ -38,7 +38,7 @@ export function Side({ report }: { report: Report }) {
             <Violated report={report} violation={verdict} />
           </Section>
           <Section id="h-states" title="States that violate it">
-            <Possible states={verdict.states} choosable={[]} />
+            <Possible states={verdict.states} choosable={[]} groups={verdict.groups} />
           </Section>
         </>
       )}
@@ -46,7 +46,9 @@ export function Side({ report }: { report: Report }) {
       {!none && verdict.kind === 'inconclusive' && (
         <Section id="h-why" title="Why it stopped">
           <article class="card odd">
-            <p>{brief(verdict.stop, 600)}</p>
+            <p>
+              <Sentence text={capital(verdict.stop)} width={600} />.
+            </p>
             <p class="quiet">
               No violation was found, but the history is not proven correct. {many(report.stats.returned, 'operation')}{' '}
               had returned by then.
@@ -109,21 +111,31 @@ export function Side({ report }: { report: Report }) {
   );
 }
 
+/** A smallest part of at most this many operations comes before the reasons. */
+const SHORT = 12;
+
 function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
   const choosable = stuck.states.map((_, state) => stuck.interpretations.findIndex(each => each.state === state));
+  const part = stuck.window && <Window report={report} window={stuck.window} blocked={stuck.blocked} />;
+  // A long part would hide the reasons.
+  const isShort = (stuck.window?.operations.length ?? 0) <= SHORT;
   return (
     <>
+      {isShort && part}
       <Section id="h-why" title="Why it is rejected">
         <Reasons report={report} reasons={stuck.reasons} blocked={stuck.blocked} total={stuck.states.length} />
       </Section>
+      {!isShort && part}
       {stuck.states.length > 0 && (
         <Section id="h-states" title="Possible states">
           <p class="quiet lead">
             {stuck.states.length === 1
               ? 'One state explains all operations before it.'
-              : `${count(stuck.states.length)} states explain all operations before it. Differences are marked.`}
+              : stuck.groups && stuck.groups.length > 0
+                ? `${count(stuck.states.length)} states explain all operations before it, by the values that decide.`
+                : `${count(stuck.states.length)} states explain all operations before it. Differences are marked.`}
           </p>
-          <Possible states={stuck.states} choosable={choosable} />
+          <Possible states={stuck.states} choosable={choosable} groups={stuck.groups} />
         </Section>
       )}
       <Expected report={report} stuck={stuck} />
@@ -139,7 +151,6 @@ function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
           </ul>
         </Section>
       )}
-      {stuck.window && <Window report={report} window={stuck.window} blocked={stuck.blocked} />}
     </>
   );
 }
@@ -150,6 +161,12 @@ function Views({ report, rejection }: { report: Report; rejection: ViewsView }) 
   const operations = first ? [...new Set([...first.must_see, ...first.may_miss, first.op])] : [];
   return (
     <>
+      <Window
+        report={report}
+        window={{ start: [], operations, before: 0 }}
+        blocked={rejection.blocked}
+        title={`Last operations that ${first ? nameOf(report, first.op) : 'it'} may see`}
+      />
       <Section id="h-why" title="Why it is rejected">
         {views.map(view => (
           <Unexplained report={report} view={view} />
@@ -173,80 +190,7 @@ function Views({ report, rejection }: { report: Report; rejection: ViewsView }) 
             </Section>
           ),
       )}
-      <Window
-        report={report}
-        window={{ start: [], operations, before: 0 }}
-        blocked={rejection.blocked}
-        title={`Last operations that ${first ? nameOf(report, first.op) : 'it'} may see`}
-      />
     </>
-  );
-}
-
-/** States with their differences marked; choosing one chooses the interpretation that leads there. */
-function Possible({ states, choosable }: { states: State[]; choosable: number[] }) {
-  const [every, setEvery] = useState(false);
-  const names = states[0]?.variables.map(field => field.name) ?? [];
-  // Comparing many states is slow, and the result does not depend on the choice.
-  const columns = useMemo(
-    () => names.map((_, at) => marked(states.map(state => state.variables[at]?.value ?? ''))),
-    [states],
-  );
-  const same = columns.map(values => values.every(words => words.every(word => !word.differs)));
-  const hidden = states.length > 1 ? same.filter(Boolean).length : 0;
-  const fits = fitting.value;
-  return (
-    <ul class="card states">
-      <Few
-        items={states}
-        most={12}
-        draw={(state, at) => {
-          const way = choosable[at] ?? -1;
-          const canChoose = way >= 0 && way < ways.value;
-          const chosen = canChoose && ending.value === way;
-          const out = canChoose && fits !== null && !fits.includes(way);
-          return (
-            <li class={`${chosen ? 'chosen' : ''} ${out ? 'pruned' : ''}`}>
-              <button
-                type="button"
-                class="letter"
-                aria-pressed={chosen}
-                disabled={!canChoose}
-                title={
-                  !canChoose ? `state ${state.id}` : `Show the order that leads to state ${letter(at)} (${state.id})`
-                }
-                onClick={() => choose(way)}
-                onContextMenu={event => {
-                  event.preventDefault();
-                  openMenu({ x: event.clientX, y: event.clientY, state: state.id, ...(canChoose ? { way } : {}) });
-                }}
-              >
-                {letter(at)}
-              </button>
-              <dl>
-                {names.map((name, variable) =>
-                  hidden > 0 && same[variable] && !every ? null : (
-                    <div>
-                      <dt class={name ? '' : 'offscreen'}>{brief(name, 60) || 'state'}</dt>
-                      <dd>
-                        <Marked words={columns[variable]?.[at] ?? []} />
-                      </dd>
-                    </div>
-                  ),
-                )}
-              </dl>
-            </li>
-          );
-        }}
-      />
-      {hidden > 0 && (
-        <li class="rest">
-          <button type="button" class="more" aria-pressed={every} onClick={() => setEvery(!every)}>
-            {every ? 'hide equal variables' : `${many(hidden, 'variable')} equal in all states`}
-          </button>
-        </li>
-      )}
-    </ul>
   );
 }
 

@@ -4,6 +4,7 @@ import type { Outcome, Report, Span } from '../data/types.ts';
 import { verdictView } from '../data/verdict.ts';
 import { report } from '../state.ts';
 import { brief, unitOfByte, visible } from '../text.ts';
+import { openBefore, type Token, tokensOf } from './highlight.ts';
 import { specAt } from './local.ts';
 import { glyph, gravest } from './outcome.ts';
 import { Rows } from './virtual.tsx';
@@ -17,6 +18,8 @@ interface Mark {
 
 interface Lines {
   text: string[];
+  /** The number of comments that are open before each line. */
+  open: number[];
   marks: Map<number, Mark[]>;
 }
 
@@ -60,7 +63,7 @@ function linesOf(about: Report): Lines[] {
         if (mark.from < mark.to) marks.set(line, [...(marks.get(line) ?? []), mark]);
       }
     }
-    return { text, marks };
+    return { text, open: openBefore(text), marks };
   });
   read.set(about, made);
   return made;
@@ -106,18 +109,21 @@ export function SpecTab() {
         height={20}
         columns={3}
         active={active}
+        isCentred
         onActive={line => (specAt.value = { source: at.source, line: line + 1 })}
         rowClass={line => {
           const mark = shown.marks.get(line)?.[0];
           return mark?.outcome ? glyph(mark.outcome).tone : '';
         }}
-        draw={line => <Line text={shown.text[line]!} marks={shown.marks.get(line) ?? []} line={line} />}
+        draw={line => (
+          <Line text={shown.text[line]!} open={shown.open[line]!} marks={shown.marks.get(line) ?? []} line={line} />
+        )}
       />
     </div>
   );
 }
 
-function Line({ text, marks, line }: { text: string; marks: Mark[]; line: number }) {
+function Line({ text, open, marks, line }: { text: string; open: number; marks: Mark[]; line: number }) {
   const outcome = marks.length > 0 ? gravest(marks.flatMap(mark => (mark.outcome ? [mark.outcome] : []))) : null;
   const sign = outcome ? glyph(outcome) : null;
   const mark = marks.find(each => each.outcome === outcome) ?? marks[0];
@@ -125,6 +131,7 @@ function Line({ text, marks, line }: { text: string; marks: Mark[]; line: number
   const shown = text.length > 500 ? text.slice(0, 500) : text;
   const from = mark ? Math.min(mark.from, shown.length) : 0;
   const to = mark ? Math.min(mark.to, shown.length) : 0;
+  const { tokens } = tokensOf(shown, open);
   return (
     <>
       <span role="gridcell" class="number">
@@ -138,19 +145,29 @@ function Line({ text, marks, line }: { text: string; marks: Mark[]; line: number
         )}
       </span>
       <code role="gridcell">
-        {mark ? (
+        {colored(tokens, 0, mark ? from : shown.length)}
+        {mark && (
           <>
-            {tidy(shown.slice(0, from))}
-            <mark class={sign?.tone ?? ''}>{tidy(shown.slice(from, to))}</mark>
-            {tidy(shown.slice(to))}
+            <mark class={sign?.tone ?? ''}>{colored(tokens, from, to)}</mark>
+            {colored(tokens, to, shown.length)}
           </>
-        ) : (
-          tidy(shown)
         )}
         {text.length > 500 && '…'}
       </code>
     </>
   );
+}
+
+/** The part of a line between two columns, in colours. */
+function colored(tokens: Token[], from: number, to: number) {
+  let at = 0;
+  return tokens.map(({ text, kind }) => {
+    const [begin, end] = [Math.max(from, at) - at, Math.min(to, at + text.length) - at];
+    at += text.length;
+    if (begin >= end) return null;
+    const part = tidy(text.slice(begin, end));
+    return kind === 'plain' ? part : <span class={`tla-${kind}`}>{part}</span>;
+  });
 }
 
 /** Expands tabs, and writes out other invisible characters. */

@@ -3,14 +3,17 @@
 //
 // The list is the accessible equivalent of the canvas: every placed operation has a row.
 
+import { changes } from '../data/change.ts';
 import { diff } from '../data/diff.ts';
 import { ARROW, fit, isReplacement } from '../data/fit.ts';
 import type { Op } from '../data/history.ts';
+import { cutMiddle, nameWithin } from '../data/short.ts';
 import type { Report, Timeline } from '../data/types.ts';
 import { entryAt, placeOfStep } from '../data/unlogged.ts';
 import { verdictView } from '../data/verdict.ts';
 import {
   blocked,
+  brokenBy,
   contradicting,
   ending,
   isAtBlocked,
@@ -23,11 +26,12 @@ import {
   stepCount,
 } from '../state.ts';
 import { brief, count, many, visible } from '../text.ts';
+import { laneNames } from '../timeline/lanes.ts';
 import { rankAmong } from './find.ts';
 import { assume, pending } from './focus.ts';
 import { liveHistory, openMenu, showOperation, showStep, windowWidth } from './local.ts';
 import { failing, reasonText } from './outcome.ts';
-import { Op as OpButton } from './parts.tsx';
+import { Op as OpButton, Sentence } from './parts.tsx';
 import { Rows } from './virtual.tsx';
 
 const HEIGHT = 24;
@@ -145,15 +149,17 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
     if (reason) why = reason.why.kind === 'guard' ? failing(reason.why) : reasonText(about, reason.why);
   } else if (verdict.kind === 'views') {
     why = verdict.views.find(view => view.op === verdict.blocked[0])?.why ?? 'nothing that it may see explains it';
-  } else if (verdict.kind === 'invariant') why = `${verdict.invariant} is FALSE in every order`;
+  } else if (verdict.kind === 'invariant') {
+    why = verdict.broke == null ? `${verdict.invariant} is FALSE in every order` : `breaks ${verdict.invariant}`;
+  }
   return (
     <>
       <span role="gridcell">
-        <span aria-hidden="true">✗</span> blocked
+        <span aria-hidden="true">✗</span> {brokenBy.value === null ? 'blocked' : 'breaks it'}
       </span>
       <Recorded op={op} of={past.timeline} />
       <span role="gridcell" class="change">
-        {brief(why, 160)}
+        <Sentence text={why} width={160} />
       </span>
       <span role="gridcell" class="do">
         <Pin name={op.name} />
@@ -164,14 +170,29 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
 
 /** Process, text and timebox of an operation. */
 function Recorded({ op, of }: { op: Op; of: Timeline }) {
+  const wide = columns().action;
   return (
     <>
-      <span role="gridcell">{brief(of.processes[op.process] ?? '', 24)}</span>
-      <span role="gridcell">{brief(op.text, 80)}</span>
+      <Process op={op} of={of} />
+      <span role="gridcell" title={op.text.length > wide ? brief(op.text, 400) : undefined}>
+        {nameWithin(op, op.text, wide) || brief(op.text, wide)}
+      </span>
       <span role="gridcell" class="time">
         {op.start === op.end ? eventOf(op, of.origin) : timebox(op, of.origin)}
       </span>
     </>
+  );
+}
+
+/** The name of a process, cut in the middle if it is long. */
+function Process({ op, of }: { op: Op; of: Timeline }) {
+  const full = of.processes[op.process] ?? '';
+  const past = liveHistory();
+  const name = cutMiddle(visible((past && laneNames(past)[op.process]) ?? full), 8);
+  return (
+    <span role="gridcell" title={name === full ? undefined : brief(full, 200)}>
+      {name}
+    </span>
   );
 }
 
@@ -220,51 +241,69 @@ function isDivergent(at: number, common: number): boolean {
   return id !== undefined && endings.some(other => other.ids[at - common] !== id);
 }
 
-/** Width of the last column in characters: the window minus the other columns and the side panel. */
-function room(): number {
+/** Widths of the columns for actions and changes, in characters: of the window without the side panel and the other
+ * columns. */
+function columns(): { action: number; change: number } {
   const side = windowWidth.value > 1000 ? 412 : windowWidth.value > 820 ? 320 : 0;
   const list = windowWidth.value - side;
-  const others = list > 860 ? 745 : list > 520 ? 470 : 280;
-  return Math.max(20, Math.floor((list - others) / 7.6));
+  const [others, action] = list > 960 ? [755, 29] : list > 660 ? [485, 20] : list > 520 ? [375, 18] : [275, 14];
+  return { action, change: Math.max(16, Math.floor((list - others) / 7.6)) };
 }
 
 /** The variables that a step changed, with old and new values. */
 function Change({ at }: { at: number }) {
-  const width = room();
+  const width = columns().change;
   const known = states.value;
   const before = known?.state(at, ending.value);
   const after = known?.state(at + 1, ending.value);
   if (!known || !before || !after) return <span class="quiet">–</span>;
-  const changed = known.variables
-    .map((_, variable) => variable)
-    .filter(variable => before[variable] !== after[variable]);
-  if (changed.length === 0) {
+  const found = known.variables.flatMap((name, variable): Shown[] => {
+    const [old, next] = [before[variable]!, after[variable]!];
+    if (old === next) return [];
+    const parts = changes(old, next);
+    const own = known.variables.length > 1 ? brief(name, 30) : '';
+    const whole = [{ label: own, before: old, after: next }];
+    if (!parts) return whole;
+    const labels = parts.map(({ path }) => brief(name, 30) + visible(path));
+    // A path that leaves no room for the change, such as one with a record as a key, is no help.
+    if (labels.some(label => label.length > width / 2)) return whole;
+    return parts.map((part, at) => ({ ...part, label: labels[at]! }));
+  });
+  if (found.length === 0) {
     const only = known.variables.length === 1 ? after[0]! : null;
     return <span class="quiet">{only === null ? 'unchanged' : brief(only, width)}</span>;
   }
-  const names = changed.map(variable => (known.variables.length > 1 ? brief(known.variables[variable]!, 30) : ''));
-  // As many variables as fit, and at least one: half a change is useless.
-  const lengths = changed.map((_, place) => (names[place] ? names[place].length + 3 : 2));
+  // As many changes as fit, and at least one: half a change is useless.
+  const lengths = found.map(({ label }) => (label ? label.length + 3 : 2));
   let shown = 1;
   let taken = lengths[0]!;
-  while (shown < changed.length && taken + lengths[shown]! + (shown + 1) * LEGIBLE <= width) {
+  while (shown < found.length && taken + lengths[shown]! + (shown + 1) * LEGIBLE <= width) {
     taken += lengths[shown]!;
     shown += 1;
   }
-  const rest = changed.length > shown ? `; ${changed.length - shown} more` : '';
+  const rest = found.length > shown ? `; ${found.length - shown} more` : '';
   const each = Math.max(LEGIBLE, Math.floor((width - taken - rest.length) / shown));
   return (
     <>
-      {changed.slice(0, shown).map((variable, place) => (
+      {found.slice(0, shown).map(({ label, before, after }, place) => (
         <>
           {place > 0 && '; '}
-          {names[place] && <b>{names[place]} </b>}
-          <Pieces before={before[variable]!} after={after[variable]!} width={each} />
+          {label && <b>{label} </b>}
+          <Pieces before={before ?? ''} after={after ?? ''} width={each} />
         </>
       ))}
       {rest}
     </>
   );
+}
+
+/** A change in the list: of a variable, or of a part of it. */
+interface Shown {
+  label: string;
+  /** Null if it was added. */
+  before: string | null;
+  /** Null if it was removed. */
+  after: string | null;
 }
 
 /** Minimum width of a legible change, in characters. */
@@ -305,7 +344,7 @@ function Pin({ name, at }: { name: string; at?: number }) {
       <button
         type="button"
         tabIndex={-1}
-        title="Assume that this operation takes effect before another"
+        title="Assume that this operation takes effect before another; choose the other one next"
         aria-label={`Assume ${brief(name, 40)} before another`}
         onClick={event => {
           event.stopPropagation();

@@ -11,9 +11,11 @@ import {
   busy,
   contradicting,
   ending,
+  failureWord,
   filter,
   history,
   matches,
+  onlyPart,
   problem,
   report,
   type Status,
@@ -22,8 +24,9 @@ import {
   setScale,
   showFailure,
   showWhole,
+  smallestPart,
   theme,
-  valueWidth,
+  toggleOnlyPart,
 } from '../state.ts';
 import { brief, count, many, paragraph } from '../text.ts';
 import { drawn } from '../timeline/picture.ts';
@@ -31,10 +34,10 @@ import { enterMatch, isSearching, mistakes, nextMatch, rankAmong } from './find.
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
 import { dialog, reveal, shownOf, ways } from './local.ts';
 import { Copy } from './parts.tsx';
+import { Settings } from './settings.tsx';
 import { checkAgain } from './words.ts';
 
 const sharing = signal(false);
-const WIDTHS = [40, 80, 160, 400, 2000];
 
 export function Toolbar() {
   const several = ways.value;
@@ -60,7 +63,7 @@ export function Toolbar() {
         <button
           type="button"
           aria-pressed={scale.value === 'order'}
-          title="Space events equally (o)"
+          title="Space beginnings and ends of operations equally (o)"
           onClick={() => setScale('order')}
         >
           Order
@@ -68,7 +71,7 @@ export function Toolbar() {
         <button
           type="button"
           aria-pressed={scale.value === 'time'}
-          title="Scale by recorded time (o)"
+          title="Space them by recorded time (o)"
           onClick={() => setScale('time')}
         >
           Time <kbd>o</kbd>
@@ -77,6 +80,16 @@ export function Toolbar() {
       <button type="button" title="Show the whole history (0)" onClick={showWhole}>
         All <kbd>0</kbd>
       </button>
+      {smallestPart.value.length > 0 && (
+        <button
+          type="button"
+          aria-pressed={onlyPart.value}
+          title="Dim all operations outside the smallest failing part (m)"
+          onClick={toggleOnlyPart}
+        >
+          Smallest part <kbd>m</kbd>
+        </button>
+      )}
       {several > 1 && (
         <span class="joined" role="group" aria-label="Interpretations">
           <button type="button" aria-label="Previous interpretation" onClick={() => cycle(-1)}>
@@ -101,19 +114,7 @@ export function Toolbar() {
         </span>
       )}
       <span class="push" />
-      <label class="width">
-        <span class="offscreen">Maximum length of values</span>
-        <select
-          title="Maximum length of values"
-          value={String(valueWidth.value)}
-          onChange={event => (valueWidth.value = Number(event.currentTarget.value))}
-        >
-          {WIDTHS.map(width => (
-            <option value={String(width)}>{width} chars</option>
-          ))}
-        </select>
-      </label>
-      <ThemeButton />
+      <Settings />
       <Share />
       <HelpButton />
     </div>
@@ -126,6 +127,7 @@ function Filter() {
   const wrong = mistakes.value;
   const here = found && at !== null ? rankAmong(found, at) : -1;
   const on = found && found[here] === at;
+  const action = history.value?.timeline.actions.find(each => each.count > 0)?.name ?? 'Dequeue';
   return (
     <span class="filter">
       <input
@@ -134,7 +136,8 @@ function Filter() {
         aria-label="Find operations"
         aria-invalid={wrong.length > 0}
         aria-describedby="filter-note"
-        placeholder="op:Dequeue val:49600 thread:3  ( / )"
+        placeholder={`Find: op:${brief(action, 14)}  ( / )`}
+        title="Find operations (/): op:Dequeue val:5 thread:3, or any text. Enter goes to the next match. All terms: ?"
         spellcheck={false}
         autocomplete="off"
         value={filter.value}
@@ -146,36 +149,39 @@ function Filter() {
           }
         }}
       />
-      {filter.value !== '' && (
-        <>
-          <button
-            type="button"
-            class="small"
-            title="Previous match (N)"
-            aria-label="Previous match"
-            onClick={() => void nextMatch(-1)}
-          >
-            ↑
-          </button>
-          <button
-            type="button"
-            class="small"
-            title="Next match (n)"
-            aria-label="Next match"
-            onClick={() => void nextMatch(1)}
-          >
-            ↓
-          </button>
-        </>
-      )}
-      <span id="filter-note" class={wrong.length > 0 ? 'odd' : 'quiet'} role="status">
-        {wrong.length > 0
-          ? `! ${brief(wrong.join('; '), 200)}`
-          : isSearching.value
-            ? 'searching…'
-            : found
-              ? `${on ? `${count(here + 1)} of ` : ''}${many(found.length, 'match', 'matches')}`
-              : ''}
+      {/* Over the picture below, so that typing moves nothing. */}
+      <span class={`found ${filter.value === '' ? 'none' : ''}`}>
+        <span id="filter-note" class={wrong.length > 0 ? 'odd' : ''} role="status">
+          {wrong.length > 0
+            ? `! ${brief(wrong.join('; '), 200)}`
+            : isSearching.value
+              ? 'searching…'
+              : found
+                ? `${on ? `${count(here + 1)} of ` : ''}${many(found.length, 'match', 'matches')}`
+                : ''}
+        </span>
+        {filter.value !== '' && (
+          <>
+            <button
+              type="button"
+              class="small"
+              title="Previous match (N, or Shift Enter)"
+              aria-label="Previous match"
+              onClick={() => void nextMatch(-1)}
+            >
+              ↑
+            </button>
+            <button
+              type="button"
+              class="small"
+              title="Next match (n, or Enter)"
+              aria-label="Next match"
+              onClick={() => void nextMatch(1)}
+            >
+              ↓
+            </button>
+          </>
+        )}
       </span>
     </span>
   );
@@ -285,7 +291,7 @@ export function Legend() {
   if (history.value?.size === 0 || shown.size === 0) return null;
   const words: [Status, string][] = [
     ['placed', '✓ placed'],
-    ['blocked', stuck === null ? '✗ contradict each other' : '✗ blocked'],
+    ['blocked', stuck === null ? '✗ contradict each other' : `✗ ${failureWord.value}`],
     ['waiting', '… waiting'],
     ['after', stuck === null ? '· not in the order' : '· after failure'],
     ['uncounted', '○ not counted'],
@@ -301,6 +307,12 @@ export function Legend() {
             {word}
           </span>
         ))}
+      {(history.value?.events.length ?? 0) > 0 && (
+        <span class="event">
+          <i />
+          faults
+        </span>
+      )}
       {history.value?.hasMissed && (
         <span class="missing">
           <i />

@@ -5,8 +5,7 @@ import type { OpRef, Report, View } from '../data/types.ts';
 import { history, placeOf, selection } from '../state.ts';
 import { brief, count, many } from '../text.ts';
 import { liveHistory, openMenu, showOperation } from './local.ts';
-import { Few, Op, Section } from './parts.tsx';
-import { Value } from './value.tsx';
+import { Few, Op, Section, Sentence } from './parts.tsx';
 import { nameOf } from './words.ts';
 
 /** What the selected operation missed; nothing if it saw everything before it. */
@@ -118,7 +117,7 @@ export function Unexplained({ report, view }: { report: Report; view: View }) {
       {why !== null && (
         <p class="words">
           {states.length > 1 && 'State A: '}
-          <Value text={why} width={600} />
+          <Sentence text={why} width={600} />
         </p>
       )}
     </article>

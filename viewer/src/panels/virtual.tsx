@@ -21,6 +21,8 @@ export interface RowsProps {
   header?: ComponentChildren;
   /** The active row; scrolled into view when it changes. */
   active: number | null;
+  /** True if the active row is kept off the edges: it is scrolled to the middle. */
+  isCentred?: boolean;
   /** Draws the cells of a row. */
   draw: (row: number) => ComponentChildren;
   rowClass?: (row: number) => string;
@@ -67,10 +69,12 @@ export function Rows(props: RowsProps) {
     const rows = element.clientHeight / height;
     const now = scaled ? (element.scrollTop / scroll) * Math.max(0, count - rows) : element.scrollTop / height;
     let top = now;
-    if (active < now) top = active;
-    else if (active + 1 > now + rows) top = active + 1 - rows;
+    const margin = props.isCentred ? rows / 4 : 0;
+    if (active - margin < now) top = active;
+    else if (active + 1 + margin > now + rows) top = active + 1 - rows;
     if (top !== now) {
-      if (Math.abs(top - now) > rows) top = Math.max(0, active - rows / 3);
+      if (props.isCentred) top = Math.max(0, active - rows / 2);
+      else if (Math.abs(top - now) > rows) top = Math.max(0, active - rows / 3);
       element.scrollTop = scaled ? (top / Math.max(1, count - rows)) * scroll : top * height;
       setView({ top: element.scrollTop, height: element.clientHeight || 300 });
     }

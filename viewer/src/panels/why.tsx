@@ -10,9 +10,12 @@ import type { BrokenView } from '../data/verdict.ts';
 import { brief, letter, list, many } from '../text.ts';
 import { showOp } from './local.ts';
 import { glyph, gravest, groups, reasonText } from './outcome.ts';
-import { Op, Place } from './parts.tsx';
+import { Op, Place, Sentence } from './parts.tsx';
 import { Marked, marked, type Stretch, Value } from './value.tsx';
 import { nameOf } from './words.ts';
+
+/** A conjunct of more characters is cut after some lines. */
+const LONG = 160;
 
 /** The conjuncts of an action or an invariant. `states` are indices into the possible states. */
 function Conjuncts({
@@ -30,12 +33,15 @@ function Conjuncts({
     <ul class="conjuncts">
       {conjuncts.map(conjunct => {
         const worst = glyph(gravest(conjunct.outcomes));
+        const isLong = conjunct.text.length > LONG;
         const inner = (
           <>
             <span class={`sign ${worst.tone}`} aria-hidden="true">
               {worst.sign}
             </span>
-            <code>{brief(conjunct.text, 400)}</code>
+            <code class={isLong ? 'long' : ''} title={isLong ? brief(conjunct.text, 2000) : undefined}>
+              {brief(conjunct.text, 400)}
+            </code>
             <span class="aside"> is {worst.word}</span>
           </>
         );
@@ -175,7 +181,7 @@ function Card({ report, reason, total }: { report: Report; reason: Reason; total
       )}
       {why.kind === 'words' && (
         <p class="words">
-          <Value text={why.text} width={600} />
+          <Sentence text={why.text} width={600} />
         </p>
       )}
       {why.kind === 'excluded' && (
@@ -265,6 +271,7 @@ export function Reasons({
 /** An invariant that every order violates. */
 export function Violated({ report, violation }: { report: Report; violation: BrokenView }) {
   const states = violation.states.map((_, at) => at);
+  const broke = violation.broke ?? null;
   return (
     <article class="card bad">
       <h3>
@@ -273,14 +280,25 @@ export function Violated({ report, violation }: { report: Report; violation: Bro
       </h3>
       <p class="where">
         <Place report={report} span={violation.span} />
-        {violation.blocked.length > 0 && (
+        {broke !== null && (
+          <>
+            {' '}
+            · false after <Op report={report} op={broke} />
+          </>
+        )}
+        {broke === null && violation.blocked.length > 0 && (
           <>
             {' '}
             · no order is left when <Op report={report} op={violation.blocked[0]!} /> returns
           </>
         )}
       </p>
-      <Conjuncts report={report} conjuncts={violation.conjuncts} states={states} op={violation.blocked[0] ?? null} />
+      <Conjuncts
+        report={report}
+        conjuncts={violation.conjuncts}
+        states={states}
+        op={broke ?? violation.blocked[0] ?? null}
+      />
     </article>
   );
 }

@@ -29,6 +29,13 @@ export function drawAxis(
   pen.rect(left, AXIS - 1, width - left, 1, { fill: colors.border });
 }
 
+/** Writes what the numbers of the axis are, above the names of the lanes. */
+export function drawUnit(pen: Pen, { geometry, colors, history }: Picture): void {
+  const far = BigInt(history.timeline.origin) >= FAR;
+  const unit = geometry.scale === 'order' ? 'event no.' : far ? 'time +' : 'time';
+  pen.text(geometry.left - 6, AXIS / 2, unit, { fill: colors.muted, small: true, align: 'right' });
+}
+
 /** Times beyond this, such as nanoseconds since 1970, are shown relative to the first. */
 const FAR = 1_000_000_000_000n;
 

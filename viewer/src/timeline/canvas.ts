@@ -42,6 +42,8 @@ export function useCanvas(
       if (frame === 0) frame = requestAnimationFrame(now);
     };
     const measure = () => {
+      // Hidden, as on paper.
+      if (box.clientWidth === 0) return;
       resize(box.clientWidth, box.clientHeight);
       soon();
     };
@@ -54,15 +56,11 @@ export function useCanvas(
       soon();
     });
     const dark = matchMedia('(prefers-color-scheme: dark)');
-    // Printing needs the canvas redrawn within the event; the next frame is too late.
-    const print = matchMedia('print');
     dark.addEventListener('change', soon);
-    print.addEventListener('change', now);
     return () => {
       dispose();
       observer.disconnect();
       dark.removeEventListener('change', soon);
-      print.removeEventListener('change', now);
       cancelAnimationFrame(frame);
     };
   }, []);

@@ -9,6 +9,8 @@ export interface Colors {
   waitingSoft: string;
   after: string;
   afterSoft: string;
+  event: string;
+  eventSoft: string;
   line: string;
   text: string;
   muted: string;
@@ -29,6 +31,8 @@ const PLAIN: Colors = {
   waitingSoft: '#fff3bf',
   after: '#868e96',
   afterSoft: '#e9ecef',
+  event: '#7b2fa8',
+  eventSoft: '#f3e0fd',
   line: '#3b5bdb',
   text: '#1a1a1e',
   muted: '#5c5f66',

@@ -11,13 +11,16 @@
 // dashed, those that it saw have a thin outline, and later ones are dimmed.
 
 import type { History, Sight } from '../data/history.ts';
+import { cutMiddle, nameWithin } from '../data/short.ts';
 import type { Ending, Report } from '../data/types.ts';
 import { stuckIn } from '../data/verdict.ts';
 import type { Status } from '../state.ts';
 import { visible } from '../text.ts';
-import { drawAxis } from './axis.ts';
+import { drawAxis, drawUnit } from './axis.ts';
 import type { Colors } from './colors.ts';
-import type { Lanes } from './lanes.ts';
+import { drawEvents, drawShades } from './faults.ts';
+import { drawFlights, isCrowded } from './flight.ts';
+import { type Lanes, laneNames } from './lanes.ts';
 import { drawMessages } from './messages.ts';
 import { drawOrder, drawUnlogged } from './order.ts';
 import { cut, letterWidth, type Pen, type Style } from './pen.ts';
@@ -34,6 +37,8 @@ export interface Picture {
   selection: number | null;
   step: number | null;
   blocked: number | null;
+  /** What the blocked operation does, such as `breaks AtMostOne`; empty if it is merely blocked. */
+  note: string;
   /** Further blocked operations, or operations that contradict each other. */
   failing: number[];
   endings: Ending[];
@@ -41,6 +46,8 @@ export interface Picture {
   allEndings: boolean;
   /** 1 for every operation that matches the filter; null if there is no filter. */
   matches: Uint8Array | null;
+  /** The operations that are not dimmed; null if all are. */
+  part: ReadonlySet<number> | null;
   statusOf(at: number): Status;
 }
 
@@ -50,6 +57,17 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
   const { left, top, width, height } = geometry;
   const scene = compose(history, lanes, geometry);
   pen.rect(0, 0, width, height, { fill: colors.bg });
+  scene.isCrowded = isCrowded(scene) && !picture.part && !picture.matches;
+  if (scene.isCrowded) {
+    pen.within(left, 0, width - left, height, () => drawAxis(pen, picture, null));
+    drawFlights(pen, picture, scene);
+    drawEvents(pen, picture);
+    for (const mark of scene.marks) scene.statuses.add(picture.statusOf(mark.at));
+    for (const [from, to] of scene.missing) drawMissing(pen, picture, from, to);
+    drawUnit(pen, picture);
+    pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
+    return scene;
+  }
   pen.within(left, 0, width - left, height, () => {
     const legal = legalOf(picture);
     drawAxis(pen, picture, legal);
@@ -58,6 +76,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       pen.text(legal.from + 4, AXIS / 2, legal.text, { fill: colors.accent });
     }
     pen.within(left, top, width - left, height - top, () => {
+      drawShades(pen, picture);
       drawBands(pen, picture);
       drawRules(pen, picture);
       if (legal) pen.line([legal.x, top, legal.x, height], { stroke: colors.accent, width: 1.5, dash: [2, 4] });
@@ -71,14 +90,17 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       const drawn = drawOrder(pen, picture);
       drawMessages(pen, picture);
       for (const [i, box] of scene.boxes.entries()) drawPoint(pen, picture, box, statuses[i]!);
+      const taken: Taken[] = [];
       for (const [i, box] of scene.boxes.entries()) {
-        drawText(pen, picture, box, statuses[i]!, scene);
+        drawText(pen, picture, box, statuses[i]!, scene, taken);
         drawPointText(pen, picture, box, statuses[i]!);
       }
       drawDots(pen, picture, scene);
       scene.hidden = drawUnlogged(pen, picture, drawn);
     });
   });
+  drawEvents(pen, picture);
+  drawUnit(pen, picture);
   drawNames(pen, picture);
   drawScroll(pen, picture);
   return scene;
@@ -201,7 +223,7 @@ function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): 
     const fill = solid(colors, status);
     const tall = heightOf(mark.mean, heights, inner);
     const y = toY(geometry, mark.row) + 4 + inner - tall;
-    const dim = matches && !matches[mark.at] ? 0.3 : 1;
+    const dim = picture.part ? FAINT : matches && !matches[mark.at] ? 0.3 : 1;
     if (mark.count === 1) {
       pen.rect(mark.x, y, Math.min(mark.width, 1.2), tall, { fill, alpha: 0.8 * dim });
       continue;
@@ -219,10 +241,14 @@ function sightOf({ history, selection }: Picture, at: number): Sight | null {
   return selection === null ? null : history.sight(selection, at);
 }
 
+/** The opacity of operations outside the smallest failing part. */
+export const FAINT = 0.16;
+
 /** The opacity of an operation: `least` if it does not match the filter, and less if the selected one did not see it. */
 function alphaOf(picture: Picture, at: number, status: Status, least: number): number {
-  const { matches } = picture;
+  const { matches, part } = picture;
   const sight = sightOf(picture, at);
+  if (part && !part.has(at)) return FAINT;
   return (matches && !matches[at] && status !== 'blocked' ? least : 1) * (sight ? CLEAR[sight] : 1);
 }
 
@@ -262,7 +288,8 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   if (status === 'unknown') style.dash = [1, 2];
   const sight = sightOf(picture, box.at);
   if (sight === 'missed') delete style.stroke;
-  pen.rect(x, y, Math.max(3, width), height, style);
+  if (box.open) drawOpenBox(pen, x, y, Math.max(FADE, width), height, style);
+  else pen.rect(x, y, Math.max(3, width), height, style);
   if (sight === 'missed') {
     pen.rect(x, y, Math.max(3, width), height, { stroke: colors.muted, width: 1.3, dash: MISSED, radius: 3 });
   }
@@ -277,6 +304,30 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
       radius: 3 + far,
     });
   }
+}
+
+/** Width of the fading end of an unfinished operation, in pixels. */
+const FADE = 28;
+/** The number of steps in which it fades. */
+const STRIPES = 7;
+
+/** Draws an operation without an end: its right side fades out instead of having a border. */
+function drawOpenBox(pen: Pen, x: number, y: number, width: number, height: number, style: Style): void {
+  const { fill = '', stroke, alpha = 1, dash, width: thick = 1 } = style;
+  const solid = width - FADE;
+  if (solid > 0) pen.rect(x, y, solid, height, { fill, alpha });
+  const stripe = FADE / STRIPES;
+  for (let i = 0; i < STRIPES; i += 1) {
+    const clear = alpha * (1 - (i + 1) / (STRIPES + 1));
+    const from = x + solid + i * stripe;
+    pen.rect(from, y, stripe, height, { fill, alpha: clear });
+    if (!stroke) continue;
+    for (const edge of [y, y + height])
+      pen.line([from, edge, from + stripe * 0.6, edge], { stroke, width: thick, alpha: clear });
+  }
+  if (!stroke) return;
+  const edges = [x + Math.max(0, solid), y, x, y, x, y + height, x + Math.max(0, solid), y + height];
+  pen.line(edges, { stroke, width: thick, alpha, ...(dash ? { dash } : {}) });
 }
 
 /** Draws a point in time as a diamond. */
@@ -331,8 +382,8 @@ export function diamond(pen: Pen, x: number, y: number, half: number, style: Sty
 
 /** Draws the selected and failing operations even if they are too narrow for a box. */
 function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
-  const { geometry, colors, blocked, failing, selection, history, lanes } = picture;
-  for (const at of [selection, blocked, ...failing]) {
+  const { geometry, colors, blocked, failing, selection, history, lanes, part } = picture;
+  for (const at of new Set([selection, ...(part ?? []), blocked, ...failing])) {
     const ends = at === null || scene.boxes.some(box => box.at === at) ? null : extent(picture, at);
     const chunk = at === null ? null : history.chunkOf(at);
     if (!ends || !chunk || at === null || ends[1] < geometry.left || ends[0] > geometry.width) continue;
@@ -347,19 +398,64 @@ function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
   }
 }
 
-function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene): void {
-  const { geometry, history } = picture;
-  const x = Math.max(box.x, geometry.left) + 6;
-  // The label of the blocked operation may extend to the next box.
-  const limit = status === 'blocked' ? nextInRow(scene, box, geometry.width) : box.x + box.width;
-  const room = Math.min(limit, geometry.width + 40) - x - 4;
-  if (box.point || (box.width < BAR && status !== 'blocked')) return;
-  const glyph = GLYPH[status];
-  const text = visible(history.text(box.at) ?? '');
-  const fits = room >= Math.min(LEGIBLE, glyph.length + text.length) * letterWidth();
-  const shown = fits ? cut(glyph + text, room) : room >= letterWidth() || status === 'blocked' ? glyph.trim() : '';
-  drawLabel(pen, picture, box, status, shown, x, 0);
+/** Where a label beside a frame is, in pixels. */
+interface Taken {
+  row: number;
+  from: number;
+  to: number;
 }
+
+function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene, taken: Taken[]): void {
+  const { geometry, history } = picture;
+  if (box.point || (box.width < BAR && status !== 'blocked')) return;
+  const x = Math.max(box.x, geometry.left) + 6;
+  const end = Math.min(box.x + box.width, geometry.width);
+  const op = history.op(box.at);
+  const glyph = GLYPH[status];
+  const text = history.text(box.at) ?? '';
+  const letters = (pixels: number) => Math.floor(pixels / letterWidth()) - glyph.length;
+  const within = (pixels: number) => (op ? nameWithin(op, text, letters(pixels)) : '');
+  const own = end - x - 4;
+  // If no thread is enabled any more, whatever did not return waits for ever.
+  const isStuck = /no thread is enabled/i.test(picture.report.ended ?? '');
+  const fits = (note: string) => own > (text.length + note.length + glyph.length + 4) * letterWidth();
+  const never = box.open ? ([...(isStuck ? [`blocked, ${NEVER}`] : []), NEVER].find(fits) ?? '') : '';
+  const isNeverShown = never !== '';
+  const shown = within(isNeverShown ? own - (never.length + 2) * letterWidth() : own);
+  if (isNeverShown) drawLabel(pen, picture, box, status, never, end - (never.length + 1) * letterWidth() - 6, 0);
+  const isWhole = shown === visible(text) && picture.note === '';
+  if (status !== 'blocked' || isWhole) {
+    drawLabel(pen, picture, box, status, shown ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
+    return;
+  }
+  // The label of the blocked operation is beside its frame if it does not fit inside and the row is free there.
+  const others = taken.filter(({ row }) => row === box.row);
+  const free = Math.max(
+    freeFrom(scene, box, geometry.left),
+    ...others.filter(other => other.from < box.x).map(other => other.to + BESIDE),
+  );
+  const limit = Math.min(
+    nextInRow(scene, box, geometry.width),
+    ...others.filter(other => other.to > end).map(other => other.from - BESIDE),
+  );
+  const [right, left] = [limit - (end + BESIDE) - 6, box.x - BESIDE - free];
+  const full = `${visible(text)}${picture.note ? ` ${visible(picture.note)}` : ''}`;
+  const sign = own >= letterWidth() ? '' : glyph;
+  const beside = [right, left].map(pixels => (full.length + 2 <= letters(pixels) ? full : within(pixels)));
+  const [after, before] = beside as [string, string];
+  const best = after.length >= before.length ? after : before;
+  const isInside = shown.length >= LEGIBLE && best.length <= shown.length;
+  drawLabel(pen, picture, box, status, isInside ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
+  if (isInside || best === '') return;
+  const at = best === after ? end + BESIDE : box.x - BESIDE - (sign + best).length * letterWidth();
+  drawLabel(pen, picture, box, status, sign + best, at, 0, true);
+  taken.push({ row: box.row, from: at, to: at + (sign + best).length * letterWidth() });
+}
+
+/** Shown at the open end of an unfinished operation. */
+const NEVER = 'never returned';
+/** Distance of a label from the frame beside it, in pixels. */
+const BESIDE = 9;
 
 /** Draws the label of a point: beside it if it fits there; else above or below, where the next one does not need the
  * room; else cut. */
@@ -380,14 +476,23 @@ function drawPointText(pen: Pen, picture: Picture, box: Box, status: Status): vo
   drawLabel(pen, picture, box, status, shown, box.x - half, (isOdd ? 1 : -1) * (half + 11));
 }
 
-function drawLabel(pen: Pen, picture: Picture, box: Box, status: Status, text: string, x: number, down: number): void {
+function drawLabel(
+  pen: Pen,
+  picture: Picture,
+  box: Box,
+  status: Status,
+  text: string,
+  x: number,
+  down: number,
+  isBeside = false,
+): void {
   if (!text) return;
   const { geometry, colors } = picture;
   const alpha = alphaOf(picture, box.at, status, 0.4);
   const fill = status === 'after' || status === 'uncounted' || status === 'unknown' ? colors.muted : colors.text;
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5 + down;
   // A background keeps the label legible where the line passes behind it.
-  const behind = box.point ? colors.bg : soft(colors, status);
+  const behind = box.point || isBeside ? colors.bg : soft(colors, status);
   pen.rect(x - 1, y - 6, text.length * letterWidth() + 2, 13, { fill: behind, alpha: 0.72 * alpha });
   pen.text(x, y, text, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
 }
@@ -397,6 +502,14 @@ function nextInRow(scene: Scene, { row, x }: Box, limit: number): number {
   for (const box of scene.boxes) if (box.row === row && box.x > x && box.x < next) next = box.x;
   for (const mark of scene.marks) if (mark.row === row && mark.x > x && mark.x < next) next = mark.x;
   return next;
+}
+
+/** Where the row is free before an operation, in pixels. */
+function freeFrom(scene: Scene, { row, x }: Box, least: number): number {
+  let free = least;
+  for (const box of scene.boxes) if (box.row === row && box.x < x) free = Math.max(free, box.x + box.width);
+  for (const mark of scene.marks) if (mark.row === row && mark.x < x) free = Math.max(free, mark.x + mark.width);
+  return free;
 }
 
 /** Where the blocked operation would have been legal: a line, and a label on the axis. */
@@ -430,12 +543,14 @@ function drawNames(pen: Pen, { geometry, colors, history, lanes, pins }: Picture
   const { left, top, height } = geometry;
   pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
   const [first, last] = visibleRows(geometry, lanes.shown.length + 1);
+  const names = laneNames(history);
+  const room = Math.floor((left - 22) / letterWidth());
   pen.within(0, top, left, height - top, () => {
     for (let row = first; row < last; row += 1) {
       const y = toY(geometry, row) + geometry.lane / 2;
       const process = lanes.shown[row];
       if (process === undefined) continue;
-      const name = cut(visible(history.timeline.processes[process]!.slice(0, 40)), left - 22);
+      const name = cutMiddle(visible(names[process]!), room);
       if (pins.includes(process)) pen.rect(7, y - 3, 6, 6, { fill: colors.accent, radius: 3 });
       pen.text(18, y, name, { fill: colors.muted, bold: pins.includes(process) });
     }

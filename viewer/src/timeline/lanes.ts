@@ -1,9 +1,11 @@
 // Selects and orders the lanes: pinned ones, then those involved in the failure, starting with the blocked operation's,
-// then the rest. If there are many, uninvolved lanes are hidden until the user expands them.
+// then the rest; or all but the pinned ones by name. If there are many, uninvolved lanes are hidden until the user expands
+// them.
 
 import type { History } from '../data/history.ts';
+import { withoutCommonPrefix } from '../data/short.ts';
 import type { Report } from '../data/types.ts';
-import { verdictView } from '../data/verdict.ts';
+import { failingOps, verdictView } from '../data/verdict.ts';
 
 /** Up to this many lanes, none is hidden. */
 const FEW = 12;
@@ -19,9 +21,17 @@ export interface Lanes {
   idle: number;
   /** The number of hidden lanes. */
   hidden: number;
+  /** How they are ordered: by name if there is no failure. */
+  order: 'failure' | 'name';
 }
 
-export function arrange(history: History, report: Report, pins: number[], collapsed: boolean): Lanes {
+export function arrange(
+  history: History,
+  report: Report,
+  pins: number[],
+  collapsed: boolean,
+  wanted: 'failure' | 'name' = 'failure',
+): Lanes {
   const { processes } = history.timeline;
   const place = new Map(processes.map((name, i) => [name, i]));
   const involved = new Set<number>();
@@ -30,13 +40,18 @@ export function arrange(history: History, report: Report, pins: number[], collap
     if (process !== undefined) involved.add(process);
   };
   const verdict = verdictView(report);
+  const hasFailure = verdict.kind !== 'accepted' && verdict.kind !== 'inconclusive';
+  const order = hasFailure ? wanted : 'name';
+  failingOps(verdict).forEach(involve);
   if ('blocked' in verdict) verdict.blocked.forEach(involve);
   if (verdict.kind === 'stuck') {
-    for (const op of verdict.window?.operations ?? []) involve(op);
-    for (const { op } of verdict.reasons) involve(op);
+    // Those nearest to the failure first.
+    for (const op of (verdict.window?.operations ?? []).toReversed()) involve(op);
     if (verdict.legal.kind === 'earlier') involve(verdict.legal.until);
     if (verdict.legal.kind === 'later') involve(verdict.legal.after);
     for (const { recent } of verdict.interpretations) for (const { op } of recent.slice(-LAST)) involve(op);
+    // An operation that merely has to wait has no part in the failure.
+    for (const { op, why } of verdict.reasons) if (why.kind !== 'time') involve(op);
   } else {
     for (let op = 0; op < report.operations.length; op += 1) involve(op);
   }
@@ -47,7 +62,9 @@ export function arrange(history: History, report: Report, pins: number[], collap
   const idle = processes.map((_, i) => i).filter(process => !involved.has(process) && !isPinned.has(process));
   const few = processes.length <= FEW || pinned.length + first.length === 0;
   const hides = collapsed && !few;
-  const shown = [...pinned, ...first, ...(hides ? [] : idle)];
+  const rest = [...first, ...(hides ? [] : idle)];
+  // Processes are sorted by name.
+  const shown = [...pinned, ...(order === 'name' ? rest.sort((a, b) => a - b) : rest)];
   const rows = new Int32Array(processes.length).fill(-1);
   for (const [row, process] of shown.entries()) rows[process] = row;
   return {
@@ -55,5 +72,17 @@ export function arrange(history: History, report: Report, pins: number[], collap
     rows,
     idle: few ? 0 : idle.length,
     hidden: hides ? idle.length : 0,
+    order,
   };
+}
+
+const named = new WeakMap<History, string[]>();
+
+/** The names of the processes, without the words that all of them begin with. */
+export function laneNames(history: History): string[] {
+  const known = named.get(history);
+  if (known) return known;
+  const names = withoutCommonPrefix(history.timeline.processes.map(name => name.slice(0, 200)));
+  named.set(history, names);
+  return names;
 }

@@ -5,17 +5,22 @@ import {
   allBlocked,
   allEndings,
   blocked,
+  brokenBy,
   collapsed,
   contradicting,
   ending,
+  failureWord,
   history,
+  laneOrder,
   matches,
   NO_VIEWPORT,
+  onlyPart,
   pins,
   report,
   type Status,
   scale,
   selection,
+  smallestPart,
   states,
   statusOf,
   step,
@@ -32,7 +37,9 @@ export const size = signal({ width: 0, height: 0 });
 export const scroll = signal(0);
 
 export const lanes = computed(() =>
-  history.value && report.value ? arrange(history.value, report.value, pins.value, collapsed.value) : null,
+  history.value && report.value
+    ? arrange(history.value, report.value, pins.value, collapsed.value, laneOrder.value)
+    : null,
 );
 
 export const geometry = computed(() => {
@@ -77,11 +84,13 @@ export function pictureNow(colors: Colors = readColors()): Picture | null {
     selection: selection.value,
     step: step.value,
     blocked: blocked.value,
+    note: brokenBy.value === null ? '' : failureWord.value,
     failing: [...allBlocked.value.slice(1), ...contradicting.value],
     endings: states.value?.part.endings ?? [],
     ending: ending.value,
     allEndings: allEndings.value,
     matches: matching.value,
+    part: onlyPart.value ? new Set(smallestPart.value) : null,
     statusOf,
   };
 }

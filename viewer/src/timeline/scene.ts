@@ -7,7 +7,7 @@
 
 import { type History, type Loaded, type Scale, search, sumsOf } from '../data/history.ts';
 import type { Status } from '../state.ts';
-import type { Lanes } from './lanes.ts';
+import { type Lanes, laneNames } from './lanes.ts';
 import { letterWidth } from './pen.ts';
 
 export interface Geometry {
@@ -82,6 +82,8 @@ export interface Scene {
   hidden: Hidden[];
   /** Intervals in pixels where operations are not loaded yet. */
   missing: [number, number][];
+  /** True if a plot is drawn instead of operations, because they are too many. */
+  isCrowded: boolean;
 }
 
 /** Approximate maximum number of marks. */
@@ -91,6 +93,8 @@ const NARROW = 1.2;
 const APART = 5;
 
 export const AXIS = 22;
+/** Height of a row of faults and annotations. */
+export const EVENT = 19;
 
 /** Height of a lane in which labels of points fit above and below. */
 export const TALL = 58;
@@ -102,17 +106,31 @@ export function measure(
   viewport: { from: number; to: number },
   scale: Scale,
 ): Geometry {
-  const { processes } = history.timeline;
-  const longest = lanes.shown.reduce((most, process) => Math.max(most, processes[process]!.length), 2);
+  const names = laneNames(history);
+  const longest = lanes.shown.reduce((most, process) => Math.max(most, names[process]!.length), 2);
   const left = Math.ceil(Math.max(64, Math.min(14, longest) * letterWidth() + 28));
   const rows = lanes.shown.length + (lanes.idle > 0 ? 1 : 0);
-  const room = size.height - AXIS;
-  // Labels of points need room above and below.
-  const tallest = history.hasPoints ? TALL : 38;
-  const lane = Math.max(24, Math.min(tallest, Math.floor(room / Math.max(1, rows))));
+  const top = AXIS + eventsHeight(history);
+  const room = size.height - top;
+  const lane = Math.max(24, Math.min(tallest(history), Math.floor(room / Math.max(1, rows))));
   const content = rows * lane;
   const scroll = Math.max(0, Math.min(size.scroll, content - room));
-  return { width: size.width, height: size.height, left, top: AXIS, lane, scroll, content, ...viewport, scale };
+  return { width: size.width, height: size.height, left, top, lane, scroll, content, ...viewport, scale };
+}
+
+/** The height of a lane if there is room. Labels of points need some above and below. */
+function tallest(history: History): number {
+  return history.hasPoints ? TALL : 38;
+}
+
+/** The height of the rows of faults and annotations; 0 if there are none. */
+function eventsHeight({ events }: History): number {
+  return events.length === 0 ? 0 : (Math.max(...events.map(event => event.row)) + 1) * EVENT + 4;
+}
+
+/** The height at which all lanes are visible and have all the room they need. */
+export function heightFor(history: History, lanes: Lanes): number {
+  return AXIS + eventsHeight(history) + (lanes.shown.length + (lanes.idle > 0 ? 1 : 0)) * tallest(history) + 8;
 }
 
 /** The pixel of a moment. */
@@ -150,7 +168,15 @@ export function chunksBetween(history: History, scale: Scale, from: number, to: 
 }
 
 export function compose(history: History, lanes: Lanes, geometry: Geometry): Scene {
-  const scene: Scene = { boxes: [], marks: [], lastMark: [], statuses: new Set(), hidden: [], missing: [] };
+  const scene: Scene = {
+    boxes: [],
+    marks: [],
+    lastMark: [],
+    statuses: new Set(),
+    hidden: [],
+    missing: [],
+    isCrowded: false,
+  };
   const { from, to, scale } = geometry;
   const [firstRow, lastRow] = visibleRows(geometry, lanes.shown.length);
   const plot = geometry.width - geometry.left;

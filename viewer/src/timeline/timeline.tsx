@@ -9,6 +9,7 @@ import {
   blocked,
   collapsed,
   contradicting,
+  failureWord,
   history,
   pan,
   pins,
@@ -17,6 +18,7 @@ import {
   select,
   selection,
   showOp,
+  showRange,
   showWhole,
   statusOf,
   stepAt,
@@ -26,9 +28,12 @@ import {
 import { brief, list, many } from '../text.ts';
 import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
+import { eventAt } from './faults.ts';
+import { rangeAt } from './flight.ts';
+import { Measure, measured } from './measure.tsx';
 import { missedLines } from './missed.ts';
 import { geometry, lanes, noteDrawn, pictureNow, scroll, size } from './picture.ts';
-import { type Hidden, hit, rowAt, type Scene, toY } from './scene.ts';
+import { type Hidden, heightFor, hit, rowAt, type Scene, toMoment, toY } from './scene.ts';
 import './timeline.css';
 
 export interface TimelineProps {
@@ -37,9 +42,9 @@ export interface TimelineProps {
 }
 
 interface Hover {
-  /** The place of an operation, or the index of an unlogged step. */
+  /** The place of an operation, the index of an unlogged step or of an event, or a process. */
   at: number;
-  isUnlogged: boolean;
+  of: 'operation' | 'unlogged' | 'process' | 'event';
   x: number;
   y: number;
 }
@@ -48,6 +53,8 @@ const hover = signal<Hover | null>(null);
 const label = signal('Timeline');
 /** The unlogged steps in the last picture. */
 let hidden: Hidden[] = [];
+/** True if the last picture shows no single operations. */
+let isCrowded = false;
 
 export function Timeline({ onContext }: TimelineProps) {
   const { host, canvas } = useCanvas(
@@ -64,6 +71,7 @@ export function Timeline({ onContext }: TimelineProps) {
       const scene = drawLanes(pen, picture);
       label.value = describe(scene);
       hidden = scene.hidden;
+      isCrowded = scene.isCrowded;
       noteDrawn(scene.statuses);
     },
   );
@@ -78,9 +86,10 @@ export function Timeline({ onContext }: TimelineProps) {
 
   const shape = geometry.value;
   const arranged = lanes.value;
+  const height = history.value && arranged ? heightFor(history.value, arranged) : 160;
   const below = shape && arranged ? toY(shape, arranged.shown.length) : 0;
   return (
-    <div class="timeline" ref={host}>
+    <div class="timeline" ref={host} style={{ height: `${height}px` }}>
       <canvas ref={canvas} tabIndex={0} role="img" aria-label={label.value} />
       {shape && arranged && arranged.idle > 0 && below < shape.height && (
         <button
@@ -95,6 +104,7 @@ export function Timeline({ onContext }: TimelineProps) {
           {arranged.hidden > 0 ? `+${arranged.hidden} processes` : `hide ${arranged.idle} processes`}
         </button>
       )}
+      <Measure />
       <Tip />
     </div>
   );
@@ -103,7 +113,7 @@ export function Timeline({ onContext }: TimelineProps) {
 /** The tooltip at the pointer. */
 function Tip() {
   const at = hover.value;
-  const about = at && (at.isUnlogged ? unloggedTip(at.at) : operationTip(at.at));
+  const about = at && TIPS[at.of](at.at);
   if (!at || !about) return null;
   const { width, height } = size.value;
   const across = at.x > width / 2 ? { right: `${width - at.x + 12}px` } : { left: `${at.x + 12}px` };
@@ -119,6 +129,39 @@ function Tip() {
 interface About {
   title: string;
   lines: string[];
+}
+
+/** What a tooltip says. */
+const TIPS: Record<Hover['of'], (at: number) => About | null> = {
+  operation: operationTip,
+  unlogged: unloggedTip,
+  process: processTip,
+  event: eventTip,
+};
+
+function eventTip(at: number): About | null {
+  const event = history.value?.events[at];
+  if (!event) return null;
+  const length = event.end - event.start;
+  const lines = [
+    brief(event.text, 400),
+    length === 0
+      ? moment(event.start)
+      : `${moment(event.start)} … ${moment(event.end)} (${length.toLocaleString('en')})`,
+    ...(event.nodes.length > 0 ? [`concerns ${brief(event.nodes.join(', '), 200)}`] : []),
+  ];
+  return { title: brief(event.tag ? `${event.name} (${event.tag})` : event.name, 240), lines };
+}
+
+function processTip(at: number): About | null {
+  const name = history.value?.timeline.processes[at];
+  if (name === undefined) return null;
+  const order =
+    lanes.value?.order === 'name'
+      ? 'Lanes are ordered by name'
+      : 'Lanes are ordered by their part in the failure: the blocked operation first';
+  const isPinned = pins.value.includes(at);
+  return { title: brief(name, 240), lines: [order, isPinned ? 'Click to unpin' : 'Click to pin it on top'] };
 }
 
 function operationTip(at: number): About | null {
@@ -153,12 +196,12 @@ function statusText(at: number): string {
   const status = statusOf(at);
   const isTimed = blocked.value !== null && report.value?.order === 'real-time';
   if (status === 'after' && !isTimed) return '· not in the order';
-  return status === 'blocked' && blocked.value === null ? '✗ part of the contradiction' : WORDS[status];
+  if (status !== 'blocked') return WORDS[status];
+  return blocked.value === null ? '✗ part of the contradiction' : `✗ ${failureWord.value}`;
 }
 
 const WORDS = {
   placed: '✓ placed',
-  blocked: '✗ blocked',
   waiting: '… waiting',
   after: '· after the failure',
   uncounted: '○ not counted: failed without effect, or checked separately',
@@ -187,12 +230,19 @@ function describe(scene: Scene): string {
   const failure =
     failing.length === 0
       ? ''
-      : `; ${stuck === null ? 'contradict each other' : 'blocked'}: ${list(failing.map(named))}`;
+      : `; ${stuck === null ? 'contradict each other' : failureWord.value}: ${list(failing.map(named))}`;
   const chosen = selection.value;
   const missed = chosen === null ? [] : missedLines(past, chosen, null).map(line => `, ${line}`);
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;
   const count = lanes.value?.shown.length ?? 0;
-  return `Timeline of ${many(count, 'process', 'processes')}, ${what}: ${many(seen, 'operation')}${failure}${selected}`;
+  const order = count < 2 ? '' : lanes.value?.order === 'name' ? ' by name' : ' by their part in the failure';
+  const faults = past.events.filter(event => {
+    const [from, to] = [event.start, event.end].map(time => (scale.value === 'time' ? time : past.rankOf(time)));
+    return from! <= shape.to && to! >= shape.from;
+  });
+  const events = faults.length === 0 ? '' : `; events: ${list(faults.map(event => brief(event.name, 60)))}`;
+  const plot = scene.isCrowded ? ', drawn as the number in flight' : '';
+  return `Timeline of ${many(count, 'process', 'processes')}${order}, ${what}: ${many(seen, 'operation')}${plot}${failure}${events}${selected}`;
 }
 
 /** Scrolls the lane of an operation into view. */
@@ -219,19 +269,20 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     handle: (event: HTMLElementEventMap[K]) => void,
     passive = true,
   ) => target.addEventListener(name, handle, { signal: stop.signal, passive });
-  let drag: { x: number; y: number; moved: boolean } | null = null;
+  let drag: { x: number; y: number; moved: boolean; measures: boolean } | null = null;
 
   const under = (event: MouseEvent) => {
     const past = history.value;
     const shape = geometry.value;
-    if (!past || !shape || !lanes.value) return null;
+    if (!past || !shape || !lanes.value || isCrowded) return null;
     return hit(past, lanes.value, shape, event.offsetX, event.offsetY);
   };
 
   on('pointerdown', event => {
     if (event.button !== 0) return;
     target.setPointerCapture(event.pointerId);
-    drag = { x: event.offsetX, y: event.offsetY, moved: false };
+    drag = { x: event.offsetX, y: event.offsetY, moved: false, measures: event.shiftKey };
+    measured.value = null;
     hover.value = null;
   });
   on('pointermove', event => {
@@ -240,16 +291,27 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     if (!drag) {
       const [x, y] = [event.offsetX, event.offsetY];
       const step = hidden.find(step => Math.abs(step.x - x) + Math.abs(step.y - y) < 9);
-      const at = step ? step.at : under(event);
-      hover.value = at === null ? null : { at, isUnlogged: step !== undefined, x, y };
-      target.style.cursor = at === null || step ? 'grab' : 'pointer';
+      const row = x < shape.left && lanes.value && !isCrowded ? rowAt(lanes.value, shape, y) : null;
+      const process = row === null ? null : lanes.value!.shown[row]!;
+      const fault = history.value ? eventAt(shape, history.value, x, y) : null;
+      const at = process ?? fault ?? (step ? step.at : under(event));
+      const of = process !== null ? 'process' : fault !== null ? 'event' : step ? 'unlogged' : 'operation';
+      hover.value = at === null ? null : { at, of, x, y };
+      target.style.cursor = isCrowded ? 'zoom-in' : at === null || step || fault !== null ? 'grab' : 'pointer';
       return;
     }
     const x = event.offsetX - drag.x;
     const y = event.offsetY - drag.y;
     if (!drag.moved && Math.abs(x) + Math.abs(y) < 4) return;
+    if (drag.measures) {
+      drag.moved = true;
+      target.style.cursor = 'col-resize';
+      const at = (x: number) => toMoment(shape, Math.max(shape.left, Math.min(shape.width, x)));
+      measured.value = { on: scale.value, from: at(drag.x), to: at(event.offsetX) };
+      return;
+    }
     target.style.cursor = 'grabbing';
-    drag = { x: event.offsetX, y: event.offsetY, moved: true };
+    drag = { x: event.offsetX, y: event.offsetY, moved: true, measures: false };
     pan(-x / (shape.width - shape.left));
     scrollBy(-y);
   });
@@ -258,6 +320,10 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     drag = null;
     const shape = geometry.value;
     if (!clicked || !shape || !lanes.value) return;
+    if (isCrowded) {
+      if (event.offsetX > shape.left) showRange(scale.value, ...rangeAt({ geometry: shape }, event.offsetX));
+      return;
+    }
     if (event.offsetX < shape.left) {
       const row = rowAt(lanes.value, shape, event.offsetY);
       if (row !== null) togglePin(lanes.value.shown[row]!);
@@ -272,6 +338,7 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     hover.value = null;
   });
   on('dblclick', event => {
+    if (isCrowded) return;
     const at = under(event);
     if (at === null) showWhole();
     else showOp(at, true);

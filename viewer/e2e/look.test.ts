@@ -1,0 +1,468 @@
+// What generated pages look like: sizes, places and contents that depend on the layout of a browser.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { RunHead } from '../src/data/types.ts';
+import type { Plan } from '../test/queue.ts';
+import { findings, open } from './browser.ts';
+import { pages, picture } from './golden.ts';
+import { make, writeParts } from './made.ts';
+
+/** Opens a generated page and runs `act`; no errors, and nothing serious that axe finds afterwards. */
+function look(
+  name: string,
+  plan: Partial<Plan>,
+  act: (page: Page, head: RunHead) => Promise<void>,
+  change: (head: RunHead) => void = () => {},
+): void {
+  test(name, async () => {
+    const { url, head } = make(name.replace(/\W+/g, '-'), plan, change);
+    const { page, errors, untilVerdict, violations, end } = await open(url, { acceptDownloads: true });
+    await untilVerdict();
+    await page.waitForTimeout(200);
+    await act(page, head);
+    await page.screenshot({ path: picture(`look-${name.replace(/\W+/g, '-')}.png`) });
+    assert.deepEqual(await findings(page), []);
+    assert.deepEqual(errors, []);
+    assert.deepEqual(await violations(), []);
+    await end();
+  });
+}
+
+describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => {
+  look('the timeline is as high as its lanes', { processes: 4 }, async page => {
+    const { height } = (await page.locator('.timeline').boundingBox())!;
+    assert.ok(height < 200, `${height} pixels for 4 lanes`);
+  });
+
+  look('many lanes leave room for the list', { operations: 900, processes: 40 }, async page => {
+    const { y, height } = (await page.locator('.lower').boundingBox())!;
+    assert.ok(height > 250 && y + height <= 900, `${height} pixels at ${y}`);
+  });
+
+  for (const width of [400, 900, 1440]) {
+    look(`the smallest part is whole at ${width} pixels`, { stops: true }, async (page, { report }) => {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(200);
+      const part = page.getByRole('region', { name: 'Smallest failing part' });
+      const card = (await part.locator('.card').boundingBox())!;
+      const boxes = await part.locator('.box').all();
+      assert.ok(report.verdict.kind === 'rejected' && report.verdict.evidence.kind === 'stuck');
+      assert.ok(boxes.length >= report.verdict.evidence.window!.operations.length);
+      for (const box of boxes) {
+        const { x, width: wide } = (await box.boundingBox())!;
+        assert.ok(x >= card.x && x + wide <= card.x + card.width, `${await box.textContent()} at ${x}, ${wide} wide`);
+        const isCut = await box.evaluate(element => element.scrollWidth > element.clientWidth + 1);
+        assert.equal(isCut, false, `${await box.textContent()} is cut`);
+      }
+      assert.match((await part.locator('.box.blocked').first().textContent()) ?? '', /✗ .*Dequeue \d+/);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+      // It comes before the reasons; on a narrow screen, both come before the timeline.
+      const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y;
+      assert.ok((await top('#h-window')) < (await top('#h-why')));
+      if (width < 800) assert.ok((await top('#h-why')) < (await top('.timeline')));
+    });
+  }
+
+  look('the rest of the timeline is dimmed, and the smallest part is in view', { operations: 400 }, async page => {
+    await page.keyboard.press('0');
+    await page.keyboard.press('m');
+    await page.getByRole('button', { name: 'Smallest part', pressed: true }).waitFor();
+    await page.waitForTimeout(300);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+    const svg = readFileSync(await (await saved).path(), 'utf8');
+    // Boxes are rounded; those of the part have full opacity.
+    const boxes = [...svg.matchAll(/<rect [^>]*rx="3"[^>]*>/g)].map(([rect]) => /opacity="([\d.]+)"/.exec(rect)?.[1]);
+    const clear = boxes.filter(opacity => opacity === undefined).length;
+    assert.ok(clear >= 5 && clear < boxes.length, `${clear} of ${boxes.length}`);
+  });
+
+  look('the smallest part is saved as a trace', {}, async page => {
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save as JSON Lines' }).click();
+    const download = await saved;
+    assert.equal(download.suggestedFilename(), 'queue.trace-smallest.jsonl');
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n');
+    assert.equal(lines.length, 6);
+    for (const line of lines) assert.match(line, /^\{"process":"T\d","action":"\w+","start":\d+,"end":\d+,"args":/);
+  });
+
+  look(
+    'the banner shows the headline of the report',
+    {},
+    async page => {
+      const title = page.getByRole('heading', { level: 1 });
+      assert.match((await title.textContent()) ?? '', /^✗ Rejected: T2 took 5 out while Head\(queue\) was 4\.$/);
+      assert.equal(await title.locator('code').textContent(), 'Head(queue)');
+      const banner = (await page.getByRole('banner').textContent()) ?? '';
+      assert.match(banner, /4 went in by T0:4, and nothing took it out\./);
+      // It links to the operation.
+      await page.getByRole('banner').getByRole('button', { name: 'T1:3 Dequeue(6)' }).click();
+      assert.doesNotMatch(banner, /returned before it and are explained|It would have been legal|`/);
+    },
+    ({ report }) => {
+      report.headline = {
+        text: 'T2 took 5 out while `Head(queue)` was 4.',
+        more: '4 went in by T0:4, and nothing took it out.',
+      };
+    },
+  );
+
+  look(
+    'possible states are grouped by what decides',
+    { operations: 60 },
+    async page => {
+      const listed = page.getByRole('region', { name: 'Possible states' });
+      const groups = await listed.locator('.stategroup').all();
+      assert.equal(groups.length, 2);
+      assert.match((await groups[0]!.textContent()) ?? '', /Head\(queue\) = 199 · 44 states, for example/);
+      assert.match((await groups[1]!.textContent()) ?? '', /Head\(queue\) = 200 · 4 states, for example/);
+      // One example each, and the others on demand.
+      assert.equal(await listed.locator('.states > li .letter').count(), 2);
+      await groups[1]!.getByText('3 more states').click();
+      assert.equal(await groups[1]!.locator('.states > li .letter').count(), 4);
+    },
+    ({ report: { verdict } }) => {
+      assert.ok(verdict.kind === 'rejected' && verdict.evidence.kind === 'stuck');
+      const { evidence } = verdict;
+      const [state] = evidence.states;
+      evidence.states = Array.from({ length: 48 }, (_, at) => ({
+        id: String(at),
+        variables: [{ name: 'queue', value: `<<${at < 44 ? 199 : 200}, ${at}>>` }, ...state!.variables.slice(1)],
+      }));
+      const some = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+      evidence.groups = [
+        { values: [{ name: 'Head(queue)', value: '199' }], states: some(0, 44) },
+        { values: [{ name: 'Head(queue)', value: '200' }], states: some(44, 48) },
+      ];
+    },
+  );
+
+  look(
+    'the operation that breaks an invariant is the one that is marked',
+    {},
+    async (page, { report }) => {
+      const culprit = report.operations[report.operations.length - 1]!;
+      assert.match((await page.getByRole('heading', { level: 1 }).textContent()) ?? '', /^✗ Violated/);
+      const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+      assert.ok(label?.includes(`breaks AtMostOne: ${culprit.name} `), label ?? '');
+      assert.doesNotMatch(label ?? '', /blocked/);
+      const first = page.getByRole('grid', { name: 'Steps, newest first' }).getByRole('row').nth(1);
+      assert.match((await first.textContent()) ?? '', /✗ breaks it.*breaks AtMostOne/);
+      await page.getByRole('region', { name: 'Why it is violated' }).getByText('false after').waitFor();
+      assert.match((await page.locator('.legend').first().textContent()) ?? '', /✗ breaks AtMostOne/);
+      assert.equal(await page.getByRole('banner').locator('code', { hasText: 'AtMostOne' }).count(), 1);
+    },
+    ({ report, timeline }) => {
+      const { verdict } = report;
+      assert.ok(verdict.kind === 'rejected' && verdict.evidence.kind === 'stuck' && timeline);
+      const { states, reasons } = verdict.evidence;
+      // The last common step.
+      const broke = report.operations.push({ ...report.operations[1]!, name: 'T0:5', process: 'T0' }) - 1;
+      timeline.mentioned[broke] = 18;
+      const guard = reasons.map(reason => reason.why).find(why => why.kind === 'guard')!;
+      verdict.sentence = 'no order is left that keeps `AtMostOne`';
+      verdict.evidence = {
+        kind: 'invariant',
+        invariant: 'AtMostOne',
+        span: guard.span,
+        states,
+        conjuncts: guard.conjuncts,
+        broke,
+      };
+    },
+  );
+
+  look('on paper the timeline is whole, and everything is unfolded', { operations: 60, stops: true }, async page => {
+    await page.setViewportSize({ width: 794, height: 1123 });
+    await page.emulateMedia({ media: 'print' });
+    await page.waitForTimeout(200);
+    const paper = page.locator('.paper canvas');
+    const { x, width, height } = (await paper.boundingBox())!;
+    assert.ok(x >= 0 && x + width <= 794 && height > 80, `${width} by ${height} at ${x}`);
+    // All 60 operations are drawn: the blocked one, near the end, is red.
+    const isRed = await paper.evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      for (let i = 0; i < data.length; i += 4)
+        if (data[i]! > 150 && data[i + 1]! < 60 && data[i + 2]! < 60) return true;
+      return false;
+    });
+    assert.ok(isRed, 'no blocked operation');
+    assert.equal(await page.locator('.timeline').isVisible(), false);
+    assert.equal(await page.locator('details:not([open])').count(), 0);
+    assert.equal(await page.locator('.paper + .legend').isVisible(), true);
+    for (const conjunct of await page.locator('.conjunct').all()) assert.ok(await conjunct.isVisible());
+    // A browser that prints also says so before and after.
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await page.emulateMedia({ media: 'screen' });
+    await page.waitForFunction(() => document.querySelector('details[open]') === null);
+    assert.equal(await page.locator('.paper').isVisible(), false);
+  });
+
+  for (const width of [1100, 1280, 1440]) {
+    look(`a search moves nothing at ${width} pixels`, { operations: 200 }, async page => {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(100);
+      const top = async () => (await page.locator('.timeline').boundingBox())!.y;
+      const before = await top();
+      await page.keyboard.press('/');
+      await page.keyboard.type('op:Dequeue');
+      await page.keyboard.press('Enter');
+      await page.getByText(/^1 of \d+ matches$/).waitFor();
+      assert.equal(await top(), before);
+      assert.equal(
+        await page
+          .locator('.page')
+          .getByText(/\d matches$/)
+          .count(),
+        1,
+      );
+      await page.keyboard.press('Enter');
+      await page.getByText(/^2 of \d+ matches$/).waitFor();
+      await page.keyboard.press('Shift+Enter');
+      await page.getByText(/^1 of \d+ matches$/).waitFor();
+      if (width >= 1280) assert.ok((await page.locator('.toolbar').boundingBox())!.height < 50);
+    });
+  }
+
+  look('lanes are ordered by their part in the failure or by name', { processes: 6, operations: 60 }, async page => {
+    const label = () => page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+    assert.match((await label()) ?? '', /^Timeline of 6 processes by their part in the failure/);
+    await page.getByRole('button', { name: 'Settings' }).click();
+    assert.deepEqual(await findings(page), []);
+    await page.getByRole('combobox', { name: 'Lanes' }).selectOption('by name');
+    await page.waitForTimeout(100);
+    assert.match((await label()) ?? '', /^Timeline of 6 processes by name/);
+    await page.keyboard.press('Escape');
+    await page.locator('.timeline canvas').hover({ position: { x: 20, y: 40 } });
+    assert.match((await page.locator('.tip').textContent()) ?? '', /^T0Lanes are ordered by name/);
+  });
+
+  look('without a failure, lanes are ordered by name', { processes: 6, operations: 60, fails: false }, async page => {
+    const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+    assert.match(label ?? '', /^Timeline of 6 processes by name/);
+  });
+
+  look('the search box names an action of the history', {}, async page => {
+    const hint = await page.getByRole('searchbox', { name: 'Find operations' }).getAttribute('placeholder');
+    assert.match(hint ?? '', /^Find: op:(Enqueue|Dequeue)/);
+  });
+
+  for (const width of [400, 1440]) {
+    look(`the skip link leads to the explanation at ${width} pixels`, {}, async page => {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(100);
+      await page.getByRole('link', { name: 'Skip to the explanation' }).focus();
+      await page.keyboard.press('Enter');
+      assert.ok(await page.evaluate(() => document.activeElement?.closest('#why') !== null));
+    });
+  }
+
+  look('help explains every sign', {}, async page => {
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog');
+    for (const sign of ['✗', '◐', '≠', '<', '=', 'event no.', 'never returned'])
+      await help.locator('dt').getByText(sign, { exact: true }).first().waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.screenshot({ path: picture('look-help.png') });
+    await page.keyboard.press('Escape');
+  });
+
+  look(
+    'the specification is coloured, and opens with the conjunct in the middle',
+    {},
+    async page => {
+      await page.getByRole('tab', { name: 'Spec' }).click();
+      const lines = page.getByRole('grid', { name: /^Source of/ });
+      const active = lines.locator('.row.active');
+      await active.getByText('Head(queue) = elem').waitFor();
+      const box = (await lines.locator('.rows').boundingBox())!;
+      const { y } = (await active.boundingBox())!;
+      const part = (y - box.y) / box.height;
+      assert.ok(part > 0.2 && part < 0.8, `at ${part} of the height`);
+      await lines.locator('.tla-keyword').getByText('UNCHANGED').first().waitFor();
+    },
+    ({ report }) => {
+      const [source] = report.sources;
+      const above = '\\* a comment\n'.repeat(200);
+      source!.text = above + source!.text + above;
+      const shift = (value: unknown): void => {
+        if (typeof value !== 'object' || value === null) return;
+        const span = value as { source?: number; start?: number; end?: number };
+        if (span.source === 0 && span.start !== undefined && span.end !== undefined) {
+          span.start += above.length;
+          span.end += above.length;
+        }
+        Object.values(value).forEach(shift);
+      };
+      shift(report.verdict);
+    },
+  );
+
+  look('interpretations name states by their letters', {}, async page => {
+    await page.getByRole('tab', { name: 'Interpretations' }).click();
+    const table = page.getByRole('region', { name: /^Interpretations/ });
+    const cells = await table.getByRole('cell').allTextContents();
+    assert.ok(cells.some(cell => /→ A/.test(cell)) && cells.some(cell => /→ B/.test(cell)), cells.join('\n'));
+    assert.doesNotMatch(cells.join(' '), /\b[0-9a-f]{6}\b/);
+  });
+
+  look(
+    'paths break after slashes',
+    {},
+    async page => {
+      await page.setViewportSize({ width: 400, height: 900 });
+      const name = page.getByRole('list', { name: 'About this check' }).getByText('a-rather-long-path');
+      assert.ok((await name.locator('wbr').count()) === 2);
+      assert.match((await name.textContent()) ?? '', /missing-effect\.jsonl$/);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+    },
+    ({ report }) => {
+      report.history.name = 'a-rather-long-path/of/missing-effect.jsonl';
+    },
+  );
+
+  test('an index of runs says how many operations there were, and when', async () => {
+    const began = 1_750_000_000;
+    const runs = Array.from({ length: 40 }, (_, at) => ({
+      id: `${at}`.padStart(6, 'a'),
+      began: began + at * 3,
+      // The first was made smaller.
+      plan: { seed: at, threads: 3, operations: 13, perturb: [], ...(at === 0 ? { only: { 0: [1, 3], 2: [0] } } : {}) },
+      command: ['queue'],
+      ended: null,
+      took: 0.1,
+      spec: 'Queue.tla',
+      verdict: at % 4 === 0 ? 'rejected' : 'accepted',
+      cause: at % 4 === 0 ? 'elem = Head(queue) is FALSE, Queue.tla' : null,
+      environment: { omnilink: '', system: '', processor: '', cores: 1 },
+      page: null,
+      sentence: 'none of them allows `Dequeue` next',
+    }));
+    const head = { schema: 'omnilink.page/1', kind: 'index', tool: 'OmniLink', name: 'runs', runs, damaged: [] };
+    const { page, errors, untilVerdict, end } = await open(
+      writeParts('index', new Map([['head', new TextEncoder().encode(JSON.stringify(head))]])),
+    );
+    await untilVerdict();
+    const rows = page.getByRole('grid', { name: 'Runs' }).getByRole('row');
+    assert.match((await rows.nth(1).textContent()) ?? '', /^2025-06-15 15:08:37.*39100 ms/);
+    await page.getByRole('button', { name: 'operations' }).click();
+    assert.match((await rows.nth(1).textContent()) ?? '', /aaaaa0033100 ms/);
+    const trend = page.getByRole('region', { name: 'Over time' });
+    assert.match((await trend.textContent()) ?? '', /15:06:40.*15:08:3\d.*5 seconds per bar\. 25 % rejected\./);
+    await page.screenshot({ path: picture('look-index.png') });
+    await page.setViewportSize({ width: 400, height: 900 });
+    await page.waitForTimeout(100);
+    const cause = page.getByRole('rowheader', { name: /elem = Head\(queue\) is FALSE/ });
+    const { x, width } = (await cause.boundingBox())!;
+    assert.ok(x + width <= 400, `the cause ends at ${x + width}`);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+    assert.deepEqual(await findings(page), []);
+    assert.deepEqual(errors, []);
+    await end();
+  });
+
+  look(
+    'faults and annotations are above the lanes, and shade those that they concern',
+    {},
+    async page => {
+      const timeline = page.getByRole('img', { name: /^Timeline of/ });
+      assert.match((await timeline.getAttribute('aria-label')) ?? '', /events: partition and kill -9/);
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Share' }).click();
+      await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+      const svg = readFileSync(await (await saved).path(), 'utf8');
+      assert.match(svg, />partition \(nemesis\)</);
+      assert.match(svg, />kill -9</);
+      // One of the two concerns two lanes, the other all four.
+      assert.equal([...svg.matchAll(/<rect [^>]*fill="#f3e0fd"[^>]*opacity="0.55"/g)].length, 6);
+      const { width } = (await timeline.boundingBox())!;
+      for (let x = 80; x < width && (await page.locator('.tip').count()) === 0; x += 12)
+        await timeline.hover({ position: { x, y: 32 } });
+      assert.match((await page.locator('.tip').textContent()) ?? '', /rm2 was cut off.*concerns T0, T2/s);
+      await page.getByRole('tab', { name: 'Log' }).click();
+      const table = page.getByRole('region', { name: 'Faults and annotations' });
+      assert.equal(await table.getByRole('row').count(), 3);
+    },
+    ({ report }) => {
+      const { start } = report.operations[0]!;
+      report.history.events = [
+        {
+          name: 'partition',
+          tag: 'nemesis',
+          start: start - 500,
+          end: start,
+          nodes: ['T0', 'T2'],
+          text: 'rm2 was cut off',
+        },
+        { name: 'kill -9', start: start - 200, text: 'the leader was killed' },
+      ];
+    },
+  );
+
+  look('dragging with Shift measures', {}, async page => {
+    const { x, y, width } = (await page.locator('.timeline').boundingBox())!;
+    const drag = async () => {
+      await page.keyboard.down('Shift');
+      await page.mouse.move(x + width * 0.3, y + 80);
+      await page.mouse.down();
+      await page.mouse.move(x + width * 0.6, y + 80, { steps: 5 });
+      await page.mouse.up();
+      await page.keyboard.up('Shift');
+    };
+    const before = await page.evaluate(() => location.hash);
+    await drag();
+    assert.match((await page.locator('.measure').textContent()) ?? '', /^[\d,]+ ticks, \d+ events$/);
+    await page.screenshot({ path: picture('look-measure.png') });
+    // It does not pan, and Escape ends it.
+    assert.equal(await page.evaluate(() => location.hash), before);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('.measure').count(), 0);
+  });
+
+  look(
+    'long names are told apart',
+    { processes: 4, operations: 60 },
+    async page => {
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Share' }).click();
+      await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+      const svg = readFileSync(await (await saved).path(), 'utf8');
+      for (const name of ['eu-1', 'eu-2', 'us-1', 'us-2']) assert.ok(svg.includes(`>${name}<`), name);
+      const rows = page.getByRole('grid', { name: 'Steps, newest first' }).getByRole('row');
+      const [, process, action] = await rows.nth(2).getByRole('gridcell').allTextContents();
+      assert.match(process!, /^(eu|us)-\d$/);
+      const part = page.getByRole('region', { name: 'Smallest failing part' });
+      for (const lane of await part.locator('.lane').allTextContents()) assert.match(lane, /^(eu|us)-\d$/);
+      // The values stay, the action is abbreviated.
+      assert.match(action!, /\d$/);
+      const conjunct = page.locator('li.bad .conjunct code').first();
+      const { height } = (await conjunct.boundingBox())!;
+      assert.ok(height < 100, `a conjunct is ${height} pixels high`);
+    },
+    ({ report, timeline }) => {
+      const names = ['eu-1', 'eu-2', 'us-1', 'us-2'].map(name => `checkout-service-${name}`);
+      timeline!.processes = names;
+      for (const shape of timeline!.shapes) {
+        shape.action = shape.action.replace('queue', 'queueReservationOfStockInWarehouse');
+        shape.pieces[0] = `${shape.action}(`;
+        if (shape.args.length === 0) shape.pieces[0] += ')';
+      }
+      for (const operation of report.operations) {
+        operation.process = names[Number(operation.process.slice(1))]!;
+        operation.name = operation.name.replace(/^T(\d)/, (_, at) => names[Number(at)]!);
+      }
+      assert.ok(report.verdict.kind === 'rejected' && report.verdict.evidence.kind === 'stuck');
+      const [{ why } = assert.fail()] = report.verdict.evidence.reasons;
+      assert.ok(why.kind === 'guard');
+      why.conjuncts[1]!.text =
+        `Head(queue) = elem \\/ ${'\\E reservation \\in Reservations : reservation.stock > 0 '.repeat(8)}`;
+    },
+  );
+});

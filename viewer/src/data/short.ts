@@ -1,0 +1,81 @@
+// Short names of operations: the action, its arguments and its results, without punctuation: `Enqueue 4`, `Dequeue → 5`.
+//
+// Where even that does not fit, the words of the action are abbreviated, `Deq 5`, because values tell operations of one
+// action apart; then the action is dropped; last, the values are cut in the middle, because long values tend to differ
+// at their ends.
+
+import { visible } from '../text.ts';
+
+/** What a short name is made of. */
+export interface Named {
+  action: string;
+  args: { value: string }[];
+  results: { value: string }[];
+}
+
+/** Values are not cut to less than this many characters. */
+const LEGIBLE = 6;
+/** Values longer than this are cut in a short name. */
+const LONGEST = 24;
+
+/** The values of an operation: ` 4`, ` → 5`, ` 4 → 5`; empty if it has none. */
+function valuesOf({ args, results }: Named, most: number): string {
+  const text = (fields: { value: string }[]) => fields.map(({ value }) => cutMiddle(visible(value), most)).join(', ');
+  return `${args.length > 0 ? ` ${text(args)}` : ''}${results.length > 0 ? ` → ${text(results)}` : ''}`;
+}
+
+/** The short name of an operation, with the action and each value cut to `most` characters. */
+export function shortName(op: Named, most = LONGEST): string {
+  return cutMiddle(visible(op.action), most) + valuesOf(op, most);
+}
+
+/** The longest name of an operation of at most `room` characters: its text, its short name, or a part of that. Empty if
+ * less than two characters fit. */
+export function nameWithin(op: Named, text: string, room: number): string {
+  if (room < 2) return '';
+  const full = visible(text.slice(0, room + 1));
+  if (full.length <= room) return full;
+  const short = shortName(op);
+  if (short.length <= room) return short;
+  const action = visible(op.action);
+  const values = valuesOf(op, LONGEST);
+  const brief = abbreviated(action, room - values.length);
+  if (brief !== '') return brief + values;
+  const bare = values.trimStart();
+  return bare.length <= room || room >= LEGIBLE ? cutMiddle(bare, room) : '';
+}
+
+/** A name with each of its words cut to three letters, the same wherever it does not fit: `DequeueEmpty` as `DeqEmp`.
+ * Empty if that is longer than `room`. */
+function abbreviated(name: string, room: number): string {
+  const words = name.match(/\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})|[^\p{L}]+/gu) ?? [name];
+  const made = words.map(word => word.slice(0, 3)).join('');
+  return made.length <= room ? made : '';
+}
+
+/** Cuts the middle of a text, so that at most `room` characters are left. */
+export function cutMiddle(text: string, room: number): string {
+  if (text.length <= room) return text;
+  if (room < 3) return room < 1 ? '' : `${text.slice(0, room - 1)}…`;
+  const back = Math.floor((room - 1) / 2);
+  const front = room - 1 - back;
+  // Does not split surrogate pairs.
+  const begin = /[\ud800-\udbff]$/.test(text.slice(0, front)) ? front - 1 : front;
+  const end = text.length - back;
+  return `${text.slice(0, begin)}…${text.slice(/^[\udc00-\udfff]/.test(text.slice(end)) ? end + 1 : end)}`;
+}
+
+/** The texts without the longest prefix of whole words that all of them share. Words end at `-`, `_`, `.`, `/`, `:` or a
+ * blank. Kept if a text would become empty, or if there is a single one. */
+export function withoutCommonPrefix(texts: string[]): string[] {
+  const [first = '', ...others] = texts;
+  if (others.length === 0) return texts;
+  let same = first.length;
+  for (const other of others) {
+    let i = 0;
+    while (i < same && first[i] === other[i]) i += 1;
+    same = i;
+  }
+  const prefix = first.slice(0, same).replace(/[^-_./: ]*$/, '');
+  return texts.every(text => text.length > prefix.length) ? texts.map(text => text.slice(prefix.length)) : texts;
+}

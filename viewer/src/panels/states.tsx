@@ -1,0 +1,170 @@
+// The possible states, with their differences marked. If the report groups them by the values that decide, there is one
+// line per group with an example, and the others are folded.
+
+import { useMemo, useState } from 'preact/hooks';
+import type { State, StateGroup } from '../data/types.ts';
+import { ending } from '../state.ts';
+import { brief, letter, many } from '../text.ts';
+import { fitting } from './focus.ts';
+import { choose, openMenu, ways } from './local.ts';
+import { Few } from './parts.tsx';
+import { Marked, marked, Value } from './value.tsx';
+
+/** The states. `choosable` has the interpretation that leads to each, -1 for none. */
+export function Possible({
+  states,
+  choosable,
+  groups,
+}: {
+  states: State[];
+  choosable: number[];
+  groups?: StateGroup[] | null | undefined;
+}) {
+  const known = (groups ?? [])
+    .map(group => ({ ...group, states: group.states.filter(at => states[at] !== undefined) }))
+    .filter(group => group.states.length > 0);
+  const all = states.map((_, at) => at);
+  // Groups of one state each say no more than the states.
+  if (known.length === 0 || known.every(group => group.states.length === 1 && group.values.length === 0)) {
+    return <StateList states={states} shown={all} choosable={choosable} />;
+  }
+  const left = all.filter(at => !known.some(group => group.states.includes(at)));
+  return (
+    <>
+      <ul>
+        <Few
+          items={known}
+          most={8}
+          draw={group => <Group states={states} group={group} choosable={choosable} total={states.length} />}
+        />
+      </ul>
+      {left.length > 0 && <Folded states={states} shown={left} choosable={choosable} word="other state" />}
+    </>
+  );
+}
+
+/** A group: the values that its states have in common, one of them, and the others folded. */
+function Group({
+  states,
+  group,
+  choosable,
+  total,
+}: {
+  states: State[];
+  group: StateGroup;
+  choosable: number[];
+  total: number;
+}) {
+  const [first, ...rest] = group.states;
+  return (
+    <li class="card stategroup">
+      <p class="values">
+        {group.values.map(({ name, value }, at) => (
+          <>
+            {at > 0 && ', '}
+            {name && <code>{brief(name, 120)} = </code>}
+            <b>
+              <Value text={value} />
+            </b>
+          </>
+        ))}
+        <span class="quiet">
+          {group.values.length > 0 && ' · '}
+          {group.states.length === total ? `all ${many(total, 'state')}` : many(group.states.length, 'state')}
+          {rest.length > 0 && ', for example'}
+        </span>
+      </p>
+      <StateList states={states} shown={[first!]} choosable={choosable} />
+      {rest.length > 0 && <Folded states={states} shown={rest} choosable={choosable} word="more state" />}
+    </li>
+  );
+}
+
+/** States that are drawn once they are unfolded: there may be hundreds. */
+function Folded({
+  states,
+  shown,
+  choosable,
+  word,
+}: {
+  states: State[];
+  shown: number[];
+  choosable: number[];
+  word: string;
+}) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary>{many(shown.length, word)}</summary>
+      {open && <StateList states={states} shown={shown} choosable={choosable} />}
+    </details>
+  );
+}
+
+/** Some of the states; choosing one chooses the interpretation that leads there. */
+function StateList({ states, shown, choosable }: { states: State[]; shown: number[]; choosable: number[] }) {
+  const [every, setEvery] = useState(false);
+  const names = states[0]?.variables.map(field => field.name) ?? [];
+  // Comparing many states is slow, and the result does not depend on the choice.
+  const columns = useMemo(
+    () => names.map((_, at) => marked(shown.map(state => states[state]?.variables[at]?.value ?? ''))),
+    [states, shown.join()],
+  );
+  const same = columns.map(values => values.every(words => words.every(word => !word.differs)));
+  const hidden = shown.length > 1 ? same.filter(Boolean).length : 0;
+  const fits = fitting.value;
+  return (
+    <ul class="card states">
+      <Few
+        items={shown}
+        most={12}
+        draw={(at, row) => {
+          const state = states[at]!;
+          const way = choosable[at] ?? -1;
+          const canChoose = way >= 0 && way < ways.value;
+          const chosen = canChoose && ending.value === way;
+          const out = canChoose && fits !== null && !fits.includes(way);
+          return (
+            <li class={`${chosen ? 'chosen' : ''} ${out ? 'pruned' : ''}`}>
+              <button
+                type="button"
+                class="letter"
+                aria-pressed={chosen}
+                disabled={!canChoose}
+                title={
+                  !canChoose ? `state ${state.id}` : `Show the order that leads to state ${letter(at)} (${state.id})`
+                }
+                onClick={() => choose(way)}
+                onContextMenu={event => {
+                  event.preventDefault();
+                  openMenu({ x: event.clientX, y: event.clientY, state: state.id, ...(canChoose ? { way } : {}) });
+                }}
+              >
+                {letter(at)}
+              </button>
+              <dl>
+                {names.map((name, variable) =>
+                  hidden > 0 && same[variable] && !every ? null : (
+                    <div>
+                      <dt class={name ? '' : 'offscreen'}>{brief(name, 60) || 'state'}</dt>
+                      <dd>
+                        <Marked words={columns[variable]?.[row] ?? []} />
+                      </dd>
+                    </div>
+                  ),
+                )}
+              </dl>
+            </li>
+          );
+        }}
+      />
+      {hidden > 0 && (
+        <li class="rest">
+          <button type="button" class="more" aria-pressed={every} onClick={() => setEvery(!every)}>
+            {every ? 'hide equal variables' : `${many(hidden, 'variable')} equal in all states`}
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
