@@ -86,7 +86,7 @@ export const allBlocked = computed<number[]>(() => {
 /** The invariant that the operation in `allBlocked` made false; null if it is blocked for another reason. */
 export const brokenBy = computed<string | null>(() => {
   const verdict = report.value ? verdictView(report.value) : null;
-  return verdict?.kind === 'invariant' && verdict.broke != null ? verdict.invariant : null;
+  return verdict?.kind === 'invariant' && verdict.broke?.length ? verdict.invariant : null;
 });
 
 /** What is wrong with the operations in `allBlocked`: `blocked`, or `breaks AtMostOne`. */

@@ -202,10 +202,11 @@ test('Markdown says why, and a trace cannot write in it', () => {
   const text = markdown(report, [], null);
   assert.match(text, /^### ✗ Rejected: /);
   assert.match(text, /- ✗ `Head\(queue\) = elem`: `Head\(queue\)` is `\d+`/);
-  report.headline = { text: 'T2 took 5 while *4* was in front of it.', more: 'Nothing took 4 out.' };
+  report.verdict.sentence = 'T2 took 5 while *4* was in front of it';
+  report.verdict.details = 'Nothing took 4 out.';
   assert.match(
     markdown(report, [], null),
-    /^\*\*T2 took 5 while \\\*4\\\* was in front of it\.\*\* Nothing took 4 out\.$/m,
+    /^\*\*T2 took 5 while \\\*4\\\* was in front of it\*\* .*\n\nNothing took 4 out\.$/m,
   );
   report.verdict.sentence = '<img src=x> [a](b) `c`';
   for (const op of report.operations) op.text = 'a`b | c\n# d';

@@ -32,6 +32,9 @@ pub(crate) fn run(args: &ConvertArgs) -> Exit {
     for cut in &trace.cuts {
         errln!("note: {}", clean(&format!("{label}: {cut}")));
     }
+    if args.to == Writable::Text && !trace.events.is_empty() {
+        errln!("note: {}: events are left out: text has no place for them", clean(&label));
+    }
     match write(&trace, args) {
         Ok(()) => Exit::Accepted,
         Err(error) => {

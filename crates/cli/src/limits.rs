@@ -109,6 +109,8 @@ struct Shared {
     stage: AtomicU8,
     operations: AtomicU64,
     width: AtomicU64,
+    /// The number of all operations; 0 if unknown.
+    total: AtomicU64,
     /// The progress in words, if the check provides them.
     words: Mutex<Option<String>>,
     wants_words: AtomicBool,
@@ -157,6 +159,7 @@ impl Limits {
             stage: AtomicU8::new(0),
             operations: AtomicU64::new(0),
             width: AtomicU64::new(0),
+            total: AtomicU64::new(0),
             words: Mutex::new(None),
             wants_words: AtomicBool::new(true),
             shown: Mutex::new(Shown { next: started + how.pause(), how }),
@@ -207,6 +210,10 @@ impl judge::Limits for Limits {
     fn reached(&self, stage: Stage, operations: u64) {
         self.0.stage.store(stage as u8, Ordering::Relaxed);
         self.0.operations.store(operations, Ordering::Relaxed);
+    }
+
+    fn total(&self, operations: u64) {
+        self.0.total.store(operations, Ordering::Relaxed);
     }
 
     fn exceeded(&self) -> Option<Stop> {
@@ -270,16 +277,24 @@ impl Shared {
 
     /// The progress of the check.
     fn progress(&self, elapsed: Duration) -> String {
-        let operations = self.operations.load(Ordering::Relaxed);
+        let [operations, width, total] =
+            [&self.operations, &self.width, &self.total].map(|n| n.load(Ordering::Relaxed));
         let stage = self.stage();
+        let done = match (operations, total) {
+            (_, 0) => format!("{} operations", HumanCount(operations)),
+            _ => format!("{} of {} operations", HumanCount(operations), HumanCount(total)),
+        };
+        let passed = elapsed.as_secs();
         match stage {
             Stage::Searching => {
-                let rate = HumanCount((operations as f64 / elapsed.as_secs_f64().max(0.001)) as u64);
-                let width = HumanCount(self.width.load(Ordering::Relaxed));
-                format!("{} operations, {rate} per second, {width} configurations at once", HumanCount(operations))
+                let rate = operations as f64 / elapsed.as_secs_f64().max(0.001);
+                let left = ((total.saturating_sub(operations)) as f64 / rate.max(1.0)).ceil() as u64;
+                let left = if left > 0 { format!(", {} s left", HumanCount(left)) } else { String::new() };
+                format!("{done}, {}/s{left}, width {}", HumanCount(rate as u64), HumanCount(width))
             }
-            _ if operations == 0 => format!("{stage}, {} s", elapsed.as_secs()),
-            _ => format!("{stage}, {} operations, {} s", HumanCount(operations), elapsed.as_secs()),
+            Stage::Reading | Stage::Binding if operations > 0 => format!("{stage}, {done}, {passed} s"),
+            _ if total > 0 => format!("{stage}, {} operations, {passed} s", HumanCount(total)),
+            _ => format!("{stage}, {passed} s"),
         }
     }
 }
@@ -311,7 +326,13 @@ fn memory() -> u64 {
     memory_stats::memory_stats().map_or(0, |memory| memory.physical_mem as u64)
 }
 
+/// The maximum number of characters of a history's name in a progress bar.
+const NAME: usize = 20;
+
 fn bar(label: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg}").expect("a template that parses");
-    ProgressBar::new_spinner().with_style(style).with_prefix(report::clean(label))
+    // The end of a path says which one it is, and the line has to have room for the numbers.
+    let name = label.rsplit('/').next().unwrap_or(label);
+    let name: String = report::clean(name).chars().take(NAME).collect();
+    ProgressBar::new_spinner().with_style(style).with_prefix(name)
 }

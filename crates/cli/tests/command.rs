@@ -54,11 +54,22 @@ fn a_rejected_history_names_what_fits_nowhere() {
     let history = "T0 [0 1] put(\"a\", 1)\nT1 [2 3] get(\"a\") = 1\nT0 [2 5] erase(\"b\") = 7\n";
     insta::assert_snapshot!(check("rejected", "--spec kv", history), @r#"
     history: rejected
-    error: no order of the operations on "b" allows T0:1 erase("b") = 7 [2 5]
+    error: T0:1 `erase("b") = 7` fits nowhere: `erase` returned 7, but the map holds nothing under "b"
      |
      = note: in state empty: `erase` returned 7, but the map holds nothing under "b"
      = note: 0 of 3 operations explained
      = note: counts refer to "b" only; other keys were checked separately
+
+      this part fails by itself: 1 operation, from this state
+        empty
+
+        T0
+        ----------------
+        erase("b") = 7 ✗
+        (operations in one row overlap)
+
+      all of it   omnilink explain history --spec kv
+      look at it  omnilink view history --spec kv
     exit 1
     "#);
 }
@@ -66,7 +77,7 @@ fn a_rejected_history_names_what_fits_nowhere() {
 #[test]
 fn a_contradiction_is_shown_by_the_operations_it_is_made_of() {
     let history = "T0 [0 1] push(1)\nT0 [2 3] push(2)\nT1 [4 5] pop() = 2\nT1 [6 7] pop() = 1\n";
-    insta::assert_snapshot!(check("contradiction", "--spec queue", history), @r"
+    insta::assert_snapshot!(check("contradiction", "--spec queue", history), @"
     history: rejected
     error: 1 was enqueued before 2, but 2 was dequeued before 1
 
@@ -79,6 +90,8 @@ fn a_contradiction_is_shown_by_the_operations_it_is_made_of() {
                  pop() = 2
                  pop() = 1
         (operations in one row overlap)
+
+      look at it  omnilink view history --spec queue
     exit 1
     ");
 }
@@ -117,7 +130,8 @@ fn a_limit_makes_it_inconclusive_and_names_the_widest_place() {
     warning: the limit on simultaneous configurations was reached
      |
      = note: widest when T0:0 enqueue(0) returned: 7 configurations at once
-     = note: in flight there: T0:0 enqueue(0), T1:0 enqueue(1), T2:0 enqueue(2), T3:0 enqueue(3), T4:0 enqueue(4) and T5:0 enqueue(5)
+     = note: in flight there: T0:0 enqueue(0), T1:0 enqueue(1), T2:0 enqueue(2), T3:0 enqueue(3), T4:0 enqueue(4) and T5:0
+             enqueue(5)
      = help: fewer operations at once, or a larger limit, make it decidable
 
       a larger width  omnilink check --spec queue --no-shortcuts history --max-width 64
@@ -191,6 +205,8 @@ fn a_directory_is_every_history_in_it() {
         ----------
         read() = 2
         (operations in one row overlap)
+
+      look at it  omnilink view runs/b --spec register
     4 histories: 2 accepted, 1 rejected, 1 not checked
     error: runs/d: unrecognized format: the file begins with `damage`
     help: name it with `--from`, or see FORMAT.md for how to write a history

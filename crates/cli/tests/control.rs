@@ -121,9 +121,9 @@ fn a_lost_update_is_found_replayed_made_smaller_and_debugged() {
     let directory = set_up("control-lost", "lost");
     let found = run(&directory, "fuzz --seed 1 --threads 3 --ops 4");
     assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
-    insta::assert_snapshot!(lines(&found.stdout, &["fuzzing", "replayed", "error"]), @r"
+    insta::assert_snapshot!(lines(&found.stdout, &["fuzzing", "replayed", "error"]), @"
     fuzzing against counter: 10s, 3 threads, 4 operations each, controlled (mix), seeds from 1
-    error: no order of the operations allows T1:0 increment() = value: 1 [17 31]
+    error: T1:0 `increment() = value: 1` fits nowhere: this operation adds 1 to 0, but the counter is at 3
     replayed once in a fresh process: identical
     ");
     insta::assert_snapshot!(lines(&shown(&directory, "replay --times 3"), &["replayed", "exit"]), @r"
@@ -259,9 +259,9 @@ fn what_cannot_be_repeated_is_refused() {
     assert_eq!(run(&directory, "fuzz --seed 1 --threads 3 --ops 4").code, 1);
     fs::write(directory.join("harness.cpp"), HARNESS.replace("count{0}", "count{7}")).expect("a file for a test");
     assert_eq!(run(&directory, "fuzz --runs 1 --seed 1 --threads 1").code, 1);
-    insta::assert_snapshot!(shown(&directory, "replay"), @r"
+    insta::assert_snapshot!(shown(&directory, "replay"), @"
     … rejected
-    error: no order of the operations allows T0:0 increment() = value: 8 [6 9]
+    error: T0:0 `increment() = value: 8` fits nowhere: this operation adds 1 to 7, but the counter is at 0
      |
      = note: in state 0: this operation adds 1 to 7, but the counter is at 0
      = note: 0 of 12 operations explained

@@ -54,7 +54,7 @@ fn a_page_is_one_file() {
     let size = fs::metadata(directory.join("trace.html")).expect("a page").len();
     let printed = printed.replace(&format!("{:.1} kB", size as f64 / 1000.0), "SIZE");
     insta::assert_snapshot!(printed, @"
-    trace.jsonl: rejected: a:1 Dequeue() = elem: 2 [600 700] is not allowed in any state that explains the operations before it
+    trace.jsonl: rejected: a took 2 out of `queue` while 1 was still in front of it
     trace.html: SIZE
     exit 1
     ");

@@ -98,9 +98,11 @@ T0 [10 12] read() = 1 | rev: 8
 ";
     insta::assert_snapshot!(check("wrong", history), @"
     history: rejected
-    error: 1 was there before 2 and after it: T0:0 write(1) [1 4] ended before T1:0 write(2) [5 9] began, and T1:0 write(2) [5 9] ended before T0:1 read() = 1 [10 12] began
+    error: 1 was there before 2 and after it: T0:0 write(1) [1 4] ended before T1:0 write(2) [5 9] began, and T1:0
+           write(2) [5 9] ended before T0:1 read() = 1 [10 12] began
      |
-     = note: the system's own order is not legal at T0:1 read() = 1 [10 12] (`rev` 8): in state 2, `read` returned 1, but the register holds 2
+     = note: the system's own order is not legal at T0:1 read() = 1 [10 12] (`rev` 8): in state 2, `read` returned 1, but
+             the register holds 2
      = note: no other order is legal either: the history is wrong, whatever `rev` says
 
       this part fails by itself: 3 operations
@@ -111,6 +113,8 @@ T0 [10 12] read() = 1 | rev: 8
                     write(2)
         read() = 1
         (operations in one row overlap)
+
+      look at it  omnilink view history --spec register
     exit 1
     ");
 }
@@ -135,7 +139,8 @@ fn orders_that_are_not_complete_and_fields_that_are_not_there() {
     history: rejected
     error: 2 was never written: T0:1 read() = 2 [10 12]
      |
-     = note: the system's own order could not be followed past T0:1 read() = 2 [10 12] (`rev` 8): in state 1, `read` returned 2, but the register holds 1; unfinished operations without `rev` may have taken effect before it
+     = note: the system's own order could not be followed past T0:1 read() = 2 [10 12] (`rev` 8): in state 1, `read`
+             returned 2, but the register holds 1; unfinished operations without `rev` may have taken effect before it
      = note: no other order is legal either: the history is wrong, whatever `rev` says
 
       this part fails by itself: 1 operation
@@ -144,6 +149,8 @@ fn orders_that_are_not_complete_and_fields_that_are_not_there() {
         ----------
         read() = 2
         (operations in one row overlap)
+
+      look at it  omnilink view history --spec register
     exit 1
     ");
 }

@@ -33,6 +33,6 @@ pub use crate::interval::{End, Interval};
 pub use crate::number::BadNumber;
 pub use crate::op::{Call, Op, Outcome, Schema};
 pub use crate::order::{Order, Position, Precedence};
-pub use crate::trace::{Cut, Record, Trace};
+pub use crate::trace::{Cut, Event, Record, Trace};
 pub use crate::value::{Big, Float, Function, Set, Value};
 pub use crate::verdict::{Halt, Stop, Verdict};

@@ -12,8 +12,25 @@ pub struct Trace {
     pub processes: Vec<Arc<str>>,
     /// The operations, in the order in which they were written.
     pub records: Vec<Record>,
+    /// What happened beside the operations, in the order in which it was written.
+    pub events: Vec<Event>,
     /// Why the reader stopped, one entry for each place where the trace breaks off.
     pub cuts: Vec<Cut>,
+}
+
+/// Something that is not an operation and has no influence on a verdict: a fault, or a note.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    /// What happened.
+    pub name: Arc<str>,
+    /// When it began, in the unit of the operations.
+    pub start: u64,
+    /// When it ended, if it lasted and that is known.
+    pub end: Option<u64>,
+    /// The nodes that it happened to; none if it concerns all.
+    pub nodes: Vec<Arc<str>>,
+    /// Anything else, for people.
+    pub note: String,
 }
 
 /// One operation as written. Times are in the unit of the recorder.

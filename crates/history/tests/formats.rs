@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use history::format::binary::{self, Merge, SegmentReader, SegmentWriter};
 use history::format::{FormatError, jsonl, text};
-use history::{Call, End, History, ProcessId, Record, Schema, Trace, Value};
+use history::{Call, End, Event, History, ProcessId, Record, Schema, Trace, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -76,6 +76,25 @@ fn traces() -> impl Strategy<Value = Trace> {
     })
 }
 
+/// Traces in which things happen beside the operations.
+fn eventful() -> impl Strategy<Value = Trace> {
+    let event = (names(), any::<u64>(), proptest::option::of(any::<u64>()), vec(names(), 0..3), names());
+    (traces(), vec(event, 0..4)).prop_map(|(mut trace, events)| {
+        let event = |(name, start, end, nodes, note): (String, u64, Option<u64>, Vec<String>, String)| Event {
+            name: name.into(),
+            start,
+            end: end.filter(|end| *end >= start),
+            nodes: nodes.into_iter().map(Arc::from).collect(),
+            note,
+        };
+        // Segments have a place for them only if there is a process.
+        if !trace.processes.is_empty() {
+            trace.events = events.into_iter().map(event).collect();
+        }
+        trace
+    })
+}
+
 fn without_results(call: Call) -> Call {
     let schema = Schema { results: Vec::new(), ..(**call.schema()).clone() };
     let mut bare = Call::new(Arc::new(schema), call.args().to_vec()).expect("a value for each argument");
@@ -103,7 +122,7 @@ fn check(bytes: &[u8]) {
 
 proptest! {
     #[test]
-    fn json_lines_read_as_they_were_written(trace in traces()) {
+    fn json_lines_read_as_they_were_written(trace in eventful()) {
         let mut bytes = Vec::new();
         jsonl::write(&trace, &mut bytes).unwrap();
         prop_assert_eq!(jsonl::read(&bytes), Ok(trace), "{}", String::from_utf8_lossy(&bytes));
@@ -117,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn segments_read_as_they_were_written(trace in traces()) {
+    fn segments_read_as_they_were_written(trace in eventful()) {
         let segments = write_segments(&trace);
         let mut expected = trace;
         expected.records.sort_by_key(|record| record.process); // Stable, so each process keeps its order.

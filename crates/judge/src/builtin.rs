@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
 use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
 use models::level::Options as LevelOptions;
+use models::smallest::{Part, smallest};
 use models::stretch::{Stretch, check_stretch};
 use models::{Model, Visitor, with_model};
 use report::{
@@ -18,6 +19,7 @@ use search::{Assumption, Explanation, Misfit, Route, Spec, Stats, Why};
 
 use crate::input::InputError;
 use crate::keys::{self, Carried, Key, KeyVerdict};
+use crate::next;
 use crate::own_order;
 use crate::recording::{Held, Recording, Stream, Whole};
 use crate::show::{
@@ -141,6 +143,12 @@ impl Against for Builtin {
 
     fn builtin(&self) -> Option<&Builtin> {
         Some(self)
+    }
+
+    fn named(&self) -> Option<next::Named<'_>> {
+        // A specification that a program brings along cannot be named on a command line.
+        let name = self.name.split(':').next().unwrap_or_default();
+        models::names().iter().any(|about| about.name == name).then_some(next::Named::Builtin(&self.name))
     }
 
     fn name(&self) -> &str {
@@ -310,7 +318,7 @@ impl Visitor for KeyCheck<'_, '_> {
         let held = recording.held(u64::MAX, limits)?;
         let (spec, witness) = (&*against.name, &mut None);
         let check = Check { asked, spec, label, held, limits, witness, builder: None, misfit: None };
-        Ok(KeyVerdict::of(check.report(&checked, Some(operations), &[])?.0, operations, None))
+        Ok(KeyVerdict::of(check.report(&checked, Some(operations), &[], None)?.0, operations, None))
     }
 }
 
@@ -383,7 +391,7 @@ impl Check<'_, '_> {
             ranked(model, processes, &op, field)
         });
         let Some(checked) = self.follow(model, field, ops, false)? else { return Ok(None) };
-        let (mut report, _) = self.report(&checked, Some(operations), merge.cuts())?;
+        let (mut report, _) = self.report(&checked, Some(operations), merge.cuts(), None)?;
         report.coverage = seen.coverage;
         Ok(Some(report))
     }
@@ -430,7 +438,7 @@ impl Check<'_, '_> {
             is_whole = self.limits.exceeded().is_none();
         }
         let operations = is_whole.then_some(operations);
-        let mut report = self.report(&checked, operations, merge.cuts())?.0;
+        let mut report = self.report(&checked, operations, merge.cuts(), None)?.0;
         if !is_whole && !matches!(checked.verdict, Verdict::Inconclusive(_)) {
             report.notes.push("the rest of the trace was not read: a limit was reached".into());
         }
@@ -439,7 +447,7 @@ impl Check<'_, '_> {
     }
 
     fn check_whole<M: Model>(&mut self, model: &M) -> Result<Report, Failed> {
-        let Whole { history, cuts } = self.held.whole(self.limits)?;
+        let Whole { history, cuts, .. } = self.held.whole(self.limits)?;
         self.limits.reached(Stage::Deciding, history.ops().len() as u64);
         let count = if self.builder.is_some() { history.ops().len() } else { 0 };
         let watcher = SharedWidths { limits: self.limits, widths: (0..count).map(|_| AtomicU32::new(0)).collect() };
@@ -454,7 +462,19 @@ impl Check<'_, '_> {
             self.held.write_witness(file, self.label, witness)?;
         }
         let operations = history.ops().len() as u64;
-        let (mut report, mentioned) = self.report(&checked, Some(operations), cuts)?;
+        let part = match &checked.verdict {
+            Verdict::Rejected(Failure::Stuck { explanation, .. })
+                if self.asked.is_linearizable() && !self.asked.exhaustive && self.asked.assume.is_empty() =>
+            {
+                self.limits.reached(Stage::Explaining, operations);
+                let blocked = explanation.blocked.first();
+                // The operations of a part have other numbers, so widths are not stored.
+                let quiet = |stats: &Stats| self.limits.poll(stats);
+                blocked.and_then(|&blocked| smallest(model, history, blocked, &options.search, &quiet))
+            }
+            _ => None,
+        };
+        let (mut report, mentioned) = self.report(&checked, Some(operations), cuts, part)?;
         let mut seen = CoverageCounter::new(self.spec, self.asked.coverage);
         history.ops().iter().for_each(|op| seen.add(op));
         report.coverage = seen.coverage;
@@ -475,7 +495,7 @@ impl Check<'_, '_> {
     /// Checks at a level at which operations need not see everything before them.
     fn check_level(&mut self, choice: &dyn Choice) -> Result<Report, Failed> {
         level::refuse(self.asked, self.witness.is_some())?;
-        let Whole { history, cuts } = self.held.whole(self.limits)?;
+        let Whole { history, cuts, .. } = self.held.whole(self.limits)?;
         self.limits.reached(Stage::Deciding, history.ops().len() as u64);
         let options = LevelOptions {
             weak: level::options(self.asked),
@@ -537,6 +557,7 @@ impl Check<'_, '_> {
         checked: &Checked,
         operations: Option<u64>,
         cuts: &[Cut],
+        part: Option<Part>,
     ) -> Result<(Report, Vec<OpId>), InputError> {
         let mut mentions = Mentions::default();
         let verdict = match &checked.verdict {
@@ -546,17 +567,17 @@ impl Check<'_, '_> {
                 report::Verdict::Rejected(Box::new(level::contradiction(ops, reason, &mut mentions)))
             }
             Verdict::Rejected(Failure::Stuck { parts, explanation }) => {
-                let part = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
+                let on = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
                 let blocked = self.held.describe(&explanation.blocked)?;
                 let name = |op: &report::Operation| format!("{} {} {}", op.name, op.text, op.interval());
                 let blocked: Vec<String> = blocked.iter().map(name).collect();
                 let sentence = match blocked.as_slice() {
                     [op] if self.asked.is_linearizable() && !self.asked.exhaustive => {
-                        format!("no order of the operations{part} allows {op}")
+                        format!("no order of the operations{on} allows {op}")
                     }
                     blocked => report::longest_orders(explanation.explained, blocked),
                 };
-                report::Verdict::Rejected(Box::new(stuck(sentence, explanation, &mut mentions)))
+                report::Verdict::Rejected(Box::new(stuck(sentence, explanation, part, &mut mentions)))
             }
         };
         let method = self.method(checked.method);
@@ -572,7 +593,13 @@ impl Check<'_, '_> {
         let processes = self.held.processes().len();
         let report = Report {
             schema: report::SCHEMA.into(),
-            history: report::History { name: self.label.into(), operations, processes, cuts: crate::cuts(cuts) },
+            history: report::History {
+                name: self.label.into(),
+                operations,
+                processes,
+                cuts: crate::cuts(cuts),
+                events: Vec::new(),
+            },
             spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),
             level: None,
@@ -662,7 +689,12 @@ impl Watcher for SharedWidths<'_> {
 }
 
 /// Every order gets stuck.
-fn stuck(sentence: String, explanation: &Explanation<String>, mentions: &mut Mentions<OpId>) -> Rejection {
+fn stuck(
+    sentence: String,
+    explanation: &Explanation<String>,
+    part: Option<Part>,
+    mentions: &mut Mentions<OpId>,
+) -> Rejection {
     let mut shown: Vec<&String> = Vec::new();
     let mut reasons: Vec<Reason> = Vec::new();
     let mut interpretations = Vec::new();
@@ -695,13 +727,18 @@ fn stuck(sentence: String, explanation: &Explanation<String>, mentions: &mut Men
     reasons.sort_by_key(|reason| (!blocked.contains(&reason.op), reason.op));
     let evidence = Evidence::Stuck(Stuck {
         states: shown.into_iter().cloned().map(state_of).collect(),
+        groups: Vec::new(),
         interpretations,
         reasons,
         expected: Vec::new(),
         expects_more: false,
         legal: Legal::Unknown,
         what_ifs: Vec::new(),
-        window: None,
+        window: part.map(|part| report::Window {
+            start: part.start.into_iter().map(state_of).collect(),
+            operations: part.ops.iter().map(|&op| mentions.op(op)).collect(),
+            before: part.before,
+        }),
     });
-    Rejection { sentence, blocked, explained: explanation.explained, evidence }
+    Rejection { sentence, details: String::new(), blocked, explained: explanation.explained, evidence }
 }

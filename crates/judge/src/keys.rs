@@ -94,6 +94,7 @@ pub(crate) fn check_whole(against: &dyn Against, options: &Options, key: Key<'_>
 impl KeyVerdict {
     /// The verdict of a report.
     pub(crate) fn of(report: Report, operations: u64, carried: Option<Carried>) -> KeyVerdict {
+        let report = report.with_headline();
         let is_accepted = report.verdict == report::Verdict::Accepted;
         KeyVerdict {
             operations,

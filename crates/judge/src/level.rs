@@ -139,6 +139,7 @@ impl Seen<'_> {
                 operations: Some(self.operations as u64),
                 processes: self.held.processes().len(),
                 cuts: crate::cuts(self.cuts),
+                events: Vec::new(),
             },
             spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
             order: crate::order(&level),
@@ -165,7 +166,7 @@ pub(crate) fn contradiction(ops: &[OpId], reason: &str, mentions: &mut Mentions<
     by_start.sort();
     let operations = by_start.into_iter().map(|op| mentions.op(op)).collect();
     let evidence = Evidence::Contradiction { operations };
-    Rejection { sentence: reason.to_owned(), blocked: Vec::new(), explained: 0, evidence }
+    Rejection { sentence: reason.to_owned(), details: String::new(), blocked: Vec::new(), explained: 0, evidence }
 }
 
 fn rejection<S>(
@@ -192,7 +193,7 @@ fn rejection<S>(
     };
     let views = failure.blocked.into_iter().take(MOST_MISSING).map(&mut view).collect();
     let evidence = Evidence::Views(report::Views { views, holds: None });
-    Rejection { sentence, blocked, explained: failure.explained, evidence }
+    Rejection { sentence, details: String::new(), blocked, explained: failure.explained, evidence }
 }
 
 impl Judge {

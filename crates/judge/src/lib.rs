@@ -35,6 +35,7 @@ mod level;
 pub mod load;
 #[cfg(feature = "tla")]
 mod log;
+mod next;
 mod own_order;
 mod recording;
 mod serial;
@@ -160,6 +161,8 @@ pub trait Limits: Sync {
     }
     /// Called when a check enters a stage, and from time to time with the number of operations processed there.
     fn reached(&self, _stage: Stage, _operations: u64) {}
+    /// Called once the number of operations is known.
+    fn total(&self, _operations: u64) {}
 }
 
 /// Never stops a check.
@@ -250,6 +253,11 @@ trait Against: Debug + Send + Sync {
         input::recordings(path)
     }
 
+    /// How commands name it, if they can and reports do not have any yet.
+    fn named(&self) -> Option<next::Named<'_>> {
+        None
+    }
+
     /// The specification in Rust, if it is one.
     fn builtin(&self) -> Option<&Builtin> {
         None
@@ -305,7 +313,7 @@ impl Judge {
         let stages = Stages::new(case.limits);
         let case = &mut case.under(&stages);
         let report = self.against.check(&self.options, case, None);
-        self.or_given_up(report, case.label, &stages)
+        self.finished(report, case, &stages)
     }
 
     /// Checks one trace, and keeps everything for inspection.
@@ -314,20 +322,25 @@ impl Judge {
         let stages = Stages::new(case.limits);
         let case = &mut case.under(&stages);
         let report = self.against.check(&self.options, case, Some((&mut builder, look)));
-        let report = self.or_given_up(report, case.label, &stages)?;
+        let report = self.finished(report, case, &stages)?;
         let ShowBuilder { timeline, way } = builder;
         Ok(Inspection { report, timeline, way })
     }
 
-    /// A limit reached before there is anything to report makes the history inconclusive.
-    fn or_given_up(&self, report: Result<Report, Failed>, label: &str, stages: &Stages<'_>) -> Result<Report, Failed> {
-        match report {
+    /// The report with its events, follow-up commands and headline. A limit reached before there is anything to report makes the history inconclusive.
+    fn finished(&self, report: Result<Report, Failed>, case: &Case<'_>, stages: &Stages<'_>) -> Result<Report, Failed> {
+        let mut report = match report {
             Err(Failed::Stopped(stop)) => {
                 let (stage, operations) = stages.reached();
-                Ok(given_up(label, self.against.name(), &self.options.level(), stop, stage, operations))
+                given_up(case.label, self.against.name(), &self.options.level(), stop, stage, operations)
             }
-            report => report,
+            report => report?,
+        };
+        report.history.events = case.recording.events().iter().take(MOST_EVENTS).map(event).collect();
+        if let Some(named) = self.against.named().filter(|_| report.next.is_empty()) {
+            report.next = next::commands(&named, &self.options, case.recording, &report);
         }
+        Ok(report.with_headline())
     }
 
     /// Shows other states of a checked trace.
@@ -407,6 +420,10 @@ impl Limits for Stages<'_> {
         self.operations.store(operations, Ordering::Relaxed);
         self.limits.reached(stage, operations);
     }
+
+    fn total(&self, operations: u64) {
+        self.limits.total(operations);
+    }
 }
 
 /// The report on a history that was given up early: only the progress of the check.
@@ -424,7 +441,13 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
     };
     Report {
         schema: report::SCHEMA.into(),
-        history: report::History { name: label.into(), operations: None, processes: 0, cuts: Vec::new() },
+        history: report::History {
+            name: label.into(),
+            operations: None,
+            processes: 0,
+            cuts: Vec::new(),
+            events: Vec::new(),
+        },
         spec: report::Spec { name: spec.into(), constants: Vec::new() },
         order: order(level),
         level: reported(level),
@@ -513,6 +536,19 @@ fn assumed(options: &Options) -> Vec<String> {
 }
 
 /// Where a trace is cut off, each as the end of a sentence.
+/// The maximum number of events in a report.
+const MOST_EVENTS: usize = 10_000;
+
+fn event(event: &history::Event) -> report::Event {
+    report::Event {
+        name: event.name.to_string(),
+        start: event.start,
+        end: event.end,
+        nodes: event.nodes.iter().map(|node| node.to_string()).collect(),
+        text: event.note.clone(),
+    }
+}
+
 fn cuts(cuts: &[Cut]) -> Vec<String> {
     let sentence = |cut: &Cut| {
         let part = if cut.part.is_empty() { String::new() } else { format!(" of {}", cut.part) };

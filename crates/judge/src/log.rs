@@ -254,6 +254,7 @@ impl LogRun<'_> {
                 operations: Some(total),
                 processes: bound.processes.len(),
                 cuts: self.prepared.cuts().to_vec(),
+                events: Vec::new(),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 #[cfg(feature = "tla")]
 use history::Record;
 use history::format::binary::Merge;
-use history::{Call, Cut, History, IllFormed, Op, OpId, Trace};
+use history::{Call, Cut, Event, History, IllFormed, Op, OpId, Trace};
 use search::Witness;
 
 use crate::Stage;
@@ -38,7 +38,7 @@ impl Recording {
 
     /// Operations in memory.
     pub fn of(history: History<Call>) -> Recording {
-        let held = OnceLock::from(Held::Whole(Whole { history, cuts: Vec::new() }));
+        let held = OnceLock::from(Held::Whole(Whole { history, cuts: Vec::new(), events: Vec::new() }));
         Recording { path: None, kind: None, count: Arc::default(), held }
     }
 
@@ -62,9 +62,21 @@ impl Recording {
         Ok(&self.held(u64::MAX, &Unlimited)?.whole(&Unlimited)?.history)
     }
 
+    /// What happened beside the operations; nothing if the trace was not read as a whole.
+    pub(crate) fn events(&self) -> &[Event] {
+        match self.held.get() {
+            Some(Held::Whole(whole)) => &whole.events,
+            Some(Held::Stream(stream)) => stream.whole.get().map_or(&[], |whole| &whole.events),
+            None => &[],
+        }
+    }
+
     /// The loaded trace. Loads it if needed: at most `most` bytes of text.
     pub(crate) fn held(&self, most: u64, limits: &dyn Limits) -> Result<&Held, Failed> {
         if let Some(held) = self.held.get() {
+            if let Held::Whole(whole) = held {
+                limits.total(whole.history.ops().len() as u64);
+            }
             return Ok(held);
         }
         limits.reached(Stage::Reading, 0);
@@ -76,6 +88,7 @@ impl Recording {
             }
             Opened::Trace(trace, text) => {
                 limits.reached(Stage::Reading, trace.records.len() as u64);
+                limits.total(trace.records.len() as u64);
                 let ill_formed = |error: &IllFormed| match &text {
                     Some(text) => text.ill_formed(error),
                     None => error.into(),
@@ -101,12 +114,13 @@ pub(crate) enum Held {
 pub(crate) struct Whole {
     pub(crate) history: History<Call>,
     pub(crate) cuts: Vec<Cut>,
+    pub(crate) events: Vec<Event>,
 }
 
 impl Whole {
     fn new(mut trace: Trace) -> Result<Whole, IllFormed> {
-        let cuts = std::mem::take(&mut trace.cuts);
-        Ok(Whole { history: History::new(trace)?, cuts })
+        let (cuts, events) = (std::mem::take(&mut trace.cuts), std::mem::take(&mut trace.events));
+        Ok(Whole { history: History::new(trace)?, cuts, events })
     }
 }
 
@@ -150,6 +164,7 @@ impl Held {
         }
         let trace = stream.segments.read_within(limits)?;
         limits.reached(Stage::Reading, trace.records.len() as u64);
+        limits.total(trace.records.len() as u64);
         let whole = Whole::new(trace).map_err(|error| InputError::from(&error))?;
         Ok(stream.whole.get_or_init(|| whole))
     }
@@ -157,7 +172,7 @@ impl Held {
     /// The same with an operation for the end of each process, for a companion module.
     #[cfg(feature = "tla")]
     pub(crate) fn with_ends(&self, limits: &dyn Limits) -> Result<Held, Failed> {
-        let Whole { history, cuts } = self.whole(limits)?;
+        let Whole { history, cuts, events } = self.whole(limits)?;
         let record = |op: &Op<Call>| Record {
             process: op.process,
             start: op.interval.start(),
@@ -167,6 +182,7 @@ impl Held {
         let mut trace = Trace {
             processes: history.processes().to_vec(),
             records: history.ops().iter().map(record).collect(),
+            events: events.clone(),
             cuts: cuts.clone(),
         };
         validate::add_ends(&mut trace);
@@ -188,7 +204,7 @@ impl Held {
             show(op)
         };
         match self {
-            Held::Whole(Whole { history, cuts }) => {
+            Held::Whole(Whole { history, cuts, .. }) => {
                 history.ops().iter().try_for_each(&mut show)?;
                 Ok(cuts.clone())
             }

@@ -3,7 +3,6 @@
 mod level;
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::io::Write;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -26,13 +25,14 @@ use weak::Class;
 use crate::complaint::Complaint;
 use crate::input::InputError;
 use crate::load::{Around, Loaded, Parts};
+use crate::next::{self, Named};
 use crate::own_order;
 use crate::recording::{Held, Recording, Stream};
 use crate::show::{
     AssumptionResolver, Inspection, MOST_ENDINGS, ShowBuilder, ShowOptions, TimelineBuilder, Way, places,
 };
 use crate::world::{self, HostWorld, Stopper, guarded};
-use crate::{Against, Case, Failed, Limits, Options, Stage, Unlimited, quoted};
+use crate::{Against, Case, Failed, Limits, Options, Stage, Unlimited};
 
 /// A specification with its configuration and its settings.
 #[derive(Debug)]
@@ -157,44 +157,15 @@ impl Tla {
             work(&Bound { run: &run, spec, history, config: &linked.config })
         })
     }
-
-    /// Follow-up commands.
-    fn next(&self, asked: &Options, recording: &Recording, report: &Report) -> Vec<report::Command> {
-        let Some(path) = recording.path() else { return Vec::new() };
-        if !matches!(report.verdict, Verdict::Rejected(_)) {
-            return Vec::new();
-        }
-        let mut what = format!("{} {}", quoted(self.path.display()), quoted(path.display()));
-        let files = [("--config", &asked.config), ("--settings", &asked.settings)];
-        let files = files.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?)));
-        for (option, file) in files.chain(asked.includes.iter().map(|include| ("--include", include))) {
-            let _ = write!(what, " {option} {}", quoted(file.display()));
-        }
-        if !asked.is_linearizable() {
-            let _ = write!(what, " --level {}", quoted(asked.level()));
-        }
-        let command = |what: &str, line: String| report::Command { what: what.into(), line };
-        if !asked.assume.is_empty() {
-            for assumption in &asked.assume {
-                let _ = write!(what, " --assume {}", quoted(assumption));
-            }
-            // The other follow-up commands take no assumptions.
-            return vec![command("all of it", format!("omnilink explain {what}"))];
-        }
-        let mut next = vec![
-            command("all of it", format!("omnilink explain {what}")),
-            command("look at it", format!("omnilink view {what}")),
-        ];
-        if asked.level().class() == Class::Strong {
-            next.push(command("ask TLC", format!("omnilink confirm {what} --tlc tla2tools.jar")));
-        }
-        next
-    }
 }
 
 impl Against for Tla {
     fn name(&self) -> &str {
         self.path.to_str().unwrap_or_default()
+    }
+
+    fn named(&self) -> Option<Named<'_>> {
+        Some(Named::Module(&self.path))
     }
 
     fn check(
@@ -229,7 +200,7 @@ impl Against for Tla {
         let shown = |value: &tla::value::Value| value.display(&program.module.strings).to_string();
         let constants = linked.given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
         report.spec.constants = constants.collect();
-        report.next = self.next(asked, case.recording, &report);
+        report.next = next::commands(&Named::Module(&self.path), asked, case.recording, &report);
         report.notes.extend(misnamed(program));
         Ok(report)
     }
@@ -462,6 +433,7 @@ impl Run<'_> {
                 operations: Some(operations as u64),
                 processes: self.held.processes().len(),
                 cuts: crate::cuts(cuts),
+                events: Vec::new(),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),

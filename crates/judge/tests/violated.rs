@@ -77,7 +77,7 @@ fn a_step_that_is_not_recorded_may_break_the_invariant() {
 
 #[test]
 fn the_operation_itself_may_break_the_invariant() {
-    insta::assert_snapshot!(agreed("Low", &[("Add", 4)]), @"the operations have explanations, and each of them makes `Low` false: 4, 5");
+    insta::assert_snapshot!(agreed("Low", &[("Add", 4)]), @"T0:0 `Add(4)` breaks `Low`: `level` is 4 or 5: 4, 5");
 }
 
 #[test]

@@ -85,6 +85,8 @@ pub fn explain_violation(
     let site = program.predicate_site(&name, predicate);
     let broken = report::Broken {
         invariant: name.clone(),
+        groups: Vec::new(),
+        broke: Vec::new(),
         span: report_builder.span(site),
         states: vec![shown_state(program, state)],
         conjuncts: vec![conjunct],
@@ -100,6 +102,7 @@ pub fn explain_violation(
         }
     }
     Rejection {
+        details: String::new(),
         sentence: format!(
             "behaviors explain the log, and each of them makes an invariant false; the first found makes `{name}` false"
         ),
@@ -174,6 +177,7 @@ impl<'p> Explainer<'_, 'p> {
         let sentence = self.sentence(&blocked, explained);
         let evidence = Evidence::Stuck(Stuck {
             states: states.iter().map(|state| shown_state(self.program, state)).collect(),
+            groups: Vec::new(),
             interpretations,
             reasons,
             expected: Vec::new(),
@@ -182,7 +186,7 @@ impl<'p> Explainer<'_, 'p> {
             what_ifs,
             window: None,
         });
-        Rejection { sentence, blocked: refs, explained: u64::from(explained), evidence }
+        Rejection { details: sentence.clone(), sentence, blocked: refs, explained: u64::from(explained), evidence }
     }
 
     fn sentence(&self, blocked: &[usize], explained: u32) -> String {

@@ -38,6 +38,7 @@ pub mod register;
 pub mod registry;
 mod row;
 pub mod set;
+pub mod smallest;
 pub mod stack;
 pub mod stretch;
 pub mod unambiguous;

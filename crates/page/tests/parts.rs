@@ -13,7 +13,13 @@ use serde_json::{Value, json};
 fn report() -> Report {
     Report {
         schema: SCHEMA.into(),
-        history: History { name: "run".into(), operations: Some(0), processes: 0, cuts: Vec::new() },
+        history: History {
+            name: "run".into(),
+            operations: Some(0),
+            processes: 0,
+            cuts: Vec::new(),
+            events: Vec::new(),
+        },
         spec: Spec { name: "Queue.tla".into(), constants: Vec::new() },
         level: None,
         order: Order::RealTime,

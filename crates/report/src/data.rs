@@ -87,6 +87,26 @@ pub struct History {
     pub processes: usize,
     /// Places where the trace is cut off.
     pub cuts: Vec<String>,
+    /// What happened beside the operations, such as faults.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
+}
+
+/// Something that is not an operation and has no influence on the verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// What happened.
+    pub name: String,
+    /// When it began.
+    pub start: u64,
+    /// When it ended, if it lasted and that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
+    /// The nodes that it happened to; none if it concerns all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
+    /// Anything else.
+    pub text: String,
 }
 
 /// The specification.
@@ -177,6 +197,9 @@ impl Verdict {
 pub struct Rejection {
     /// In one sentence.
     pub sentence: String,
+    /// What supports the sentence, in a few more; often nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub details: String,
     /// The operations that no order can place. In real time there is one, which has to be placed by its return; none if
     /// operations contradict each other.
     pub blocked: Vec<OpRef>,
@@ -189,8 +212,13 @@ pub struct Rejection {
 impl Rejection {
     /// The operation that a reader should look at first, if one is to blame.
     pub fn subject(&self) -> Option<OpRef> {
-        let reasons = if let Evidence::Stuck(stuck) = &self.evidence { &stuck.reasons[..] } else { &[] };
-        self.blocked.first().copied().or(reasons.first().map(|reason| reason.op))
+        match &self.evidence {
+            Evidence::Invariant(broken) => broken.broke.first().or(self.blocked.first()).copied(),
+            Evidence::Stuck(stuck) => {
+                self.blocked.first().copied().or_else(|| stuck.reasons.first().map(|reason| reason.op))
+            }
+            Evidence::Contradiction { .. } | Evidence::Views(_) => self.blocked.first().copied(),
+        }
     }
 
     /// The few operations that show it, if known.
@@ -267,6 +295,9 @@ impl Evidence {
 pub struct Stuck {
     /// The distinct states possible at that point.
     pub states: Vec<State>,
+    /// The same states by the values that the false conjunct reads, if there is one for all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<StateGroup>,
     /// The ways to explain the operations so far, each with the state that it leads to.
     pub interpretations: Vec<Interpretation>,
     /// Why no operation can be next; reasons against blocked operations come first.
@@ -303,6 +334,15 @@ impl State {
         }
         State { id: format!("{:012x}", hasher.finish() >> 16), variables }
     }
+}
+
+/// States in which the expressions that a conjunct reads have the same values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StateGroup {
+    /// The expressions and their values.
+    pub values: Vec<Field>,
+    /// The states: indices, increasing.
+    pub states: Vec<usize>,
 }
 
 /// One way to explain the operations before a failure.
@@ -544,8 +584,14 @@ pub struct Broken {
     pub invariant: String,
     /// Where it is defined.
     pub span: Span,
+    /// The operations whose step makes it false, each in one of the orders; none if steps do that are not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broke: Vec<OpRef>,
     /// The states that violate the invariant.
     pub states: Vec<State>,
+    /// The same states by the values that its false part reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<StateGroup>,
     /// The outcomes of the invariant's parts in these states.
     pub conjuncts: Vec<Conjunct>,
 }

@@ -71,6 +71,9 @@ impl Finding {
             },
             Verdict::Inconclusive { stop, .. } => Finding::of_stop(report, stop),
         };
+        if let Some(details) = report.rejection().map(|rejection| clean(&rejection.details)).filter(|d| !d.is_empty()) {
+            finding.notes.insert(0, Note::Note(details));
+        }
         finding.notes.extend(remarks(report).into_iter().map(Note::Note));
         finding.marks.retain(|mark| place(report, mark.span).is_some());
         finding.marks.sort_by_key(|mark| mark.span);
@@ -126,7 +129,7 @@ impl Finding {
             marks.push(Mark { span: broken.span, is_primary: true, label });
         }
         let mut notes = vec![Note::Note(explained_count(report, rejection.explained))];
-        if let Some(op) = rejection.subject() {
+        if let Some(&op) = rejection.blocked.first() {
             notes.push(Note::Note(format!("no explanation is left by the return of {}", op_text(report, op))));
         }
         Finding { is_warning: false, title: clean(&rejection.sentence), marks, notes }
@@ -364,12 +367,11 @@ fn expected(stuck: &Stuck) -> Option<String> {
 pub(crate) fn legal(report: &Report, legal: &Legal) -> Option<String> {
     match legal {
         Legal::Earlier { until } => Some(format!("stale: legal until {} took effect", timed(report, *until))),
-        Legal::Later { after } => {
-            Some(format!("from the future: legal once {} has taken effect", timed(report, *after)))
-        }
-        Legal::Never { looked_at } => {
-            Some(format!("not legal at any point among the {} before and after it", count(*looked_at, "operation")))
-        }
+        Legal::Later { after } => Some(format!("too early: legal once {} has taken effect", timed(report, *after))),
+        Legal::Never { looked_at } => Some(format!(
+            "moving it does not help: tried among the {} before and after it",
+            count(*looked_at, "operation")
+        )),
         Legal::Unknown => None,
     }
 }

@@ -29,13 +29,14 @@
 //! A [`Timeline`] accompanies a report and holds the whole history.
 //!
 //! Renderers are functions from reports, and some from timelines too, to strings. `finding` decides the content,
-//! renderers decide the form; `words` and `window` are shared by them.
+//! renderers decide the form; `words` and `window` are shared by them. `headline` writes the sentence of a rejection.
 
 mod coverage;
 mod data;
 mod dot;
 mod finding;
 mod github;
+mod headline;
 mod interleaving;
 mod itf;
 mod json;

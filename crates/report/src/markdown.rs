@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::data::{OpRef, Report, Unchecked, Verdict, Window};
 use crate::finding::{Finding, VALUE, commands, fields, remarks};
-use crate::text::{UNCHECKED, everything, problems, snippet, summary, verdict_style, window_title, work};
+use crate::text::{UNCHECKED, WIDTH, everything, problems, snippet, summary, verdict_style, window_title, work};
 use crate::window::{Cell, Grid};
 use crate::words::{clean, number, short};
 
@@ -82,7 +82,7 @@ fn section(out: &mut String, report: &Report, finding: Option<&Finding>) {
         }
         return;
     };
-    fence(out, "text", &snippet(report, finding, false));
+    fence(out, "text", &snippet(report, finding, false, WIDTH));
     if let Some(rejection) = report.rejection()
         && let Some(window) = &rejection.window()
     {

@@ -11,12 +11,12 @@ use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
 use crate::data::{
-    Evidence, Guard, OpRef, Outcome, Problem, Reason, Rejection, Report, State, Stats, Step, Stuck, Unchecked, Verdict,
-    Why, Window,
+    Evidence, Guard, OpRef, Outcome, Problem, Reason, Rejection, Report, State, StateGroup, Stats, Step, Stuck,
+    Unchecked, Verdict, Why, Window,
 };
-use crate::finding::{Finding, Note, VALUE, commands, differing, fields, op_text, remarks, why};
+use crate::finding::{Finding, Mark, Note, VALUE, commands, differing, fields, lines, op_text, place, remarks, why};
 use crate::window::{Cell, Grid};
-use crate::words::{clean, count, cut, duration, list, number, pad, short, wrapped};
+use crate::words::{clean, column, count, cut, duration, list, number, pad, short, wrapped};
 
 /// The level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Detail {
 }
 
 /// The maximum width of lines with our own layout.
-const WIDTH: usize = 120;
+pub(crate) const WIDTH: usize = 120;
 
 /// A narrower terminal has to wrap lines itself.
 const NARROWEST: usize = 60;
@@ -70,7 +70,7 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
     };
     let (style, word) = verdict_style(report);
     let verdict = format!("{}{}", pen.paint(style, word), at_level(report));
-    let mut out = format!("{name}: {verdict}\n{}\n", snippet(report, &finding, color));
+    let mut out = format!("{name}: {verdict}\n{}\n", snippet(report, &finding, color, width));
     let mut sections = Sections { report, pen, width, out: &mut out };
     if let Some(rejection) = report.rejection() {
         if let Some(window) = &rejection.window() {
@@ -83,7 +83,7 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
     if detail == Detail::Full {
         sections.everything();
     }
-    sections.commands();
+    sections.commands(detail);
     out
 }
 
@@ -174,10 +174,19 @@ pub fn summary(reports: &[Report], unchecked: &[Unchecked]) -> String {
     format!("{}: {}\n", count(histories as u64, "history"), counts.collect::<Vec<_>>().join(", "))
 }
 
+/// The columns before the text of a title, of a note, and of a line of the source without its number.
+const TITLE: usize = 9;
+const NOTE: usize = 11;
+const MARGIN: usize = 3;
+
 /// The sentence, the marks and the notes, as compilers print them.
-pub(crate) fn snippet(report: &Report, finding: &Finding, color: bool) -> String {
+pub(crate) fn snippet(report: &Report, finding: &Finding, color: bool, width: usize) -> String {
     let level = if finding.is_warning { Level::WARNING } else { Level::ERROR };
-    let mut group = Group::with_title(level.primary_title(finding.title.as_str()));
+    let title = wrapped(&finding.title, width - TITLE, 0);
+    let mut group = Group::with_title(level.primary_title(title.as_str()));
+    // A label that does not fit beside its place is a note: labels are not wrapped.
+    let mut told = Vec::new();
+    let marks: Vec<Mark> = finding.marks.iter().map(|mark| fitting(report, mark, width, &mut told)).collect();
     let mut sources: Vec<usize> = finding.primary().map(|mark| mark.span.source).into_iter().collect();
     sources.extend(finding.marks.iter().map(|mark| mark.span.source));
     let mut shown = Vec::new();
@@ -188,20 +197,39 @@ pub(crate) fn snippet(report: &Report, finding: &Finding, color: bool) -> String
         shown.push(index);
         let source = &report.sources[index];
         let mut snippet = Snippet::source(source.text.as_str()).path(clean(&source.path));
-        for mark in finding.marks.iter().filter(|mark| mark.span.source == index) {
+        for mark in marks.iter().filter(|mark| mark.span.source == index) {
             let kind = if mark.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
             snippet = snippet.annotation(kind.span(mark.span.start..mark.span.end).label(mark.label.as_str()));
         }
         group = group.element(snippet);
     }
-    for note in &finding.notes {
-        group = group.element(match note {
-            Note::Note(text) => Level::NOTE.message(text.as_str()),
-            Note::Help(text) => Level::HELP.message(text.as_str()),
-        });
+    let notes: Vec<(Level<'_>, String)> = told
+        .iter()
+        .chain(&finding.notes)
+        .map(|note| match note {
+            Note::Note(text) => (Level::NOTE, wrapped(text, width - NOTE, 0)),
+            Note::Help(text) => (Level::HELP, wrapped(text, width - NOTE, 0)),
+        })
+        .collect();
+    for (level, text) in &notes {
+        group = group.element(level.clone().message(text.as_str()));
     }
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     renderer.decor_style(DecorStyle::Ascii).render(&[group])
+}
+
+/// A mark whose label fits beside its place. What is left out becomes a note.
+fn fitting(report: &Report, mark: &Mark, width: usize, told: &mut Vec<Note>) -> Mark {
+    let Some([(_, from), (line, to)]) = lines(report, mark.span) else { return mark.clone() };
+    let indent = if from == 1 { 0 } else { from.min(to) };
+    let before = MARGIN + line.to_string().len() + indent.max(to);
+    if before + mark.label.width() <= width {
+        return mark.clone();
+    }
+    let Some((label, values)) = mark.label.split_once(": ") else { return mark.clone() };
+    let text = place(report, mark.span).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    told.push(Note::Note(format!("`{}`: {values}", short(&text, VALUE))));
+    Mark { label: label.to_owned(), ..mark.clone() }
 }
 
 /// The word for an outcome, and its color. A history without operations was not checked.
@@ -278,13 +306,14 @@ impl Sections<'_> {
     }
 
     fn heading(&mut self, text: &str) {
-        let text = self.pen.bold(text);
+        let text = self.pen.bold(&wrapped(text, self.width - 2, 4));
         let _ = writeln!(self.out, "\n  {text}");
     }
 
     fn everything(&mut self) {
         match self.report.rejection().map(|rejection| &rejection.evidence) {
             Some(Evidence::Stuck(stuck)) => {
+                self.groups(&stuck.groups);
                 self.states("states that explain the history so far", &stuck.states);
                 self.interpretations(stuck);
                 self.reasons(stuck);
@@ -438,6 +467,17 @@ impl Sections<'_> {
         }
     }
 
+    fn groups(&mut self, groups: &[StateGroup]) {
+        if groups.len() < 2 {
+            return;
+        }
+        self.heading("what the false condition reads in these states");
+        for group in groups {
+            let states = count(group.states.len() as u64, "state");
+            self.line(4, &format!("{states}: {}", fields(&group.values, " = ", VALUE)));
+        }
+    }
+
     fn interpretations(&mut self, stuck: &Stuck) {
         if stuck.interpretations.is_empty() {
             return;
@@ -528,14 +568,25 @@ impl Sections<'_> {
         }
     }
 
-    fn commands(&mut self) {
-        let commands = commands(self.report);
+    fn commands(&mut self, detail: Detail) {
+        let mut commands = commands(self.report);
+        commands.retain(|(_, line)| detail == Detail::Brief || !line.starts_with("omnilink explain "));
         let width = commands.iter().map(|(what, _)| what.width()).max().unwrap_or(0);
         if !commands.is_empty() {
             self.out.push('\n');
         }
+        // A terminal is not wide enough for some; elsewhere they stay whole, to be found and copied.
+        let room = if self.width < WIDTH { self.width - 4 - width } else { usize::MAX };
         for (what, line) in commands {
-            let _ = writeln!(self.out, "  {}  {line}", pad(&what, width));
+            let mut left = line.as_str();
+            let mut before = pad(&what, width);
+            while left.width() > room
+                && let Some(end) = left[..column(left, room - 2)].rfind(' ').filter(|end| *end > 0)
+            {
+                let _ = writeln!(self.out, "  {before}  {} \\", &left[..end]);
+                (left, before) = (left[end..].trim_start(), " ".repeat(width));
+            }
+            let _ = writeln!(self.out, "  {before}  {left}");
         }
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn short(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text;
     }
-    let end = fitting(&text, width);
+    let end = column(&text, width);
     format!("{}... ({} more)", &text[..end], number(text[end..].chars().count() as u64))
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
         return text;
     }
     let room = width.saturating_sub(3);
-    let head = &text[..fitting(&text, room - room / 2)];
+    let head = &text[..column(&text, room - room / 2)];
     let mut columns = 0;
     let tail = text.char_indices().rev().take_while(|(_, c)| {
         columns += c.width().unwrap_or(0);
@@ -109,7 +109,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 }
 
 /// The byte offset at which a text reaches a width.
-fn fitting(text: &str, width: usize) -> usize {
+pub(crate) fn column(text: &str, width: usize) -> usize {
     let mut columns = 0;
     let overflow = text.char_indices().find(|(_, c)| {
         columns += c.width().unwrap_or(0);

@@ -161,7 +161,7 @@ impl Queue {
 
 fn trace(threads: u32, records: impl Iterator<Item = Record>) -> Trace {
     let processes = (0..threads).map(|process| process.to_string().into()).collect();
-    Trace { processes, records: records.collect(), cuts: Vec::new() }
+    Trace { processes, records: records.collect(), ..Trace::default() }
 }
 
 /// A sequential object that is called at random.

@@ -54,7 +54,9 @@ pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
 pub fn read(path: &Path) -> Result<Trace, FileError> {
     let mut trace = Trace::default();
     for file in files(path)? {
-        for batch in ParquetRecordBatchReaderBuilder::try_new(File::open(file)?)?.build()? {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file)?)?;
+        crate::read_events(reader.schema(), &mut trace)?;
+        for batch in reader.build()? {
             crate::read(&batch.map_err(ParquetError::from)?, &mut trace)?;
         }
     }

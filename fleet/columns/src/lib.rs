@@ -20,7 +20,7 @@ mod schema;
 mod values;
 mod write;
 
-pub use crate::read::{Rows, Shapes, read};
+pub use crate::read::{Rows, Shapes, read, read_events};
 pub use crate::schema::{CARRIED, VERSION, VERSION_KEY, verdicts};
 pub use crate::values::{BadColumn, Key, Keys, Text};
 pub use crate::write::write;

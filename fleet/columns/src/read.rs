@@ -6,11 +6,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
-use history::format::jsonl::{Fields, read_fields_of};
+use history::format::jsonl::{self, Fields, read_fields_of};
 use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 use rustc_hash::FxHashMap;
 
-use crate::schema::{KEY_OF, VERSION, VERSION_KEY, column, outcome};
+use crate::schema::{EVENTS, KEY_OF, VERSION, VERSION_KEY, column, outcome};
 use crate::values::{BadColumn, Text, Times, Values, fields_of};
 
 /// One batch of operations.
@@ -277,6 +277,15 @@ fn fields(name: &str, column: Option<&Column>, row: usize) -> Result<Fields, Bad
         }
         None => Ok(Fields::new()),
     }
+}
+
+/// Adds the events that a schema has in its metadata to a trace.
+pub fn read_events(schema: &arrow_schema::Schema, trace: &mut Trace) -> Result<(), BadColumn> {
+    if let Some(lines) = schema.metadata().get(EVENTS) {
+        let read = jsonl::read(lines.as_bytes()).map_err(|error| BadColumn::new(EVENTS, error.to_string()))?;
+        trace.events.extend(read.events);
+    }
+    Ok(())
 }
 
 /// Adds the operations of a batch to a trace.

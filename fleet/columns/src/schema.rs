@@ -13,6 +13,9 @@ pub const VERSION_KEY: &str = "omnilink.operations";
 /// Where files state which field of an operation the column `key` repeats.
 pub(crate) const KEY_OF: &str = "omnilink.key";
 
+/// Where files have the events of a trace, as JSON Lines.
+pub(crate) const EVENTS: &str = "omnilink.events";
+
 /// A column that is not null in rows that are not operations: what an earlier check of the key left.
 pub const CARRIED: &str = "carried";
 

@@ -10,10 +10,10 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, StructArray, U
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema};
 use history::format::WriteError;
-use history::format::jsonl::write_fields_of;
+use history::format::jsonl::{self, write_fields_of};
 use history::{Call, End, Record, Trace, Value};
 
-use crate::schema::{KEY_OF, VERSION, VERSION_KEY, column, outcome};
+use crate::schema::{EVENTS, KEY_OF, VERSION, VERSION_KEY, column, outcome};
 
 /// The operations of a trace. If `by` is an argument or a field of the metadata, a column `key` repeats it.
 pub fn write(trace: &Trace, by: Option<&str>) -> Result<RecordBatch, WriteError> {
@@ -52,6 +52,11 @@ pub fn write(trace: &Trace, by: Option<&str>) -> Result<RecordBatch, WriteError>
     }
     let mut metadata = vec![(VERSION_KEY.to_owned(), VERSION.to_owned())];
     metadata.extend(by.map(|by| (KEY_OF.to_owned(), by.to_owned())));
+    if !trace.events.is_empty() {
+        let mut lines = Vec::new();
+        jsonl::write(&Trace { events: trace.events.clone(), ..Trace::default() }, &mut lines)?;
+        metadata.push((EVENTS.to_owned(), String::from_utf8_lossy(&lines).into_owned()));
+    }
     let (schema, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
     let schema = Schema::new_with_metadata(schema, metadata.into_iter().collect());
     Ok(RecordBatch::try_new(Arc::new(schema), arrays).expect("columns of one length"))

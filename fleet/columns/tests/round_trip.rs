@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use history::format::jsonl;
-use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
+use history::{Call, End, Event, ProcessId, Record, Schema, Trace, Value};
 use proptest::prelude::*;
 
 fn value() -> impl Strategy<Value = Value> {
@@ -77,15 +77,30 @@ fn record(kind: Kind, names: &'static [&'static [&'static str]]) -> impl Strateg
     })
 }
 
+fn event() -> impl Strategy<Value = Event> {
+    (0..9_u64, prop::option::of(0..9_u64), prop::collection::vec(Just("n\"1".into()), 0..2)).prop_map(
+        |(start, lasts, nodes)| Event {
+            name: "partition".into(),
+            start,
+            end: lasts.map(|lasts| start + lasts),
+            nodes,
+            note: "é\n".repeat(start as usize % 2),
+        },
+    )
+}
+
 fn traces() -> impl Strategy<Value = Trace> {
     let kind = prop::sample::select(vec![Kind::Int, Kind::Text, Kind::Maybe, Kind::Any]);
     let names = prop::sample::select(vec![&NAMES[..], &NAMES[..2], &NAMES[3..5]]);
     (kind, names).prop_flat_map(|(kind, names)| {
-        prop::collection::vec(record(kind, names), 0..12).prop_map(|records| Trace {
-            processes: vec!["0".into(), "client é".into(), "7x".into()],
-            records,
-            cuts: Vec::new(),
-        })
+        (prop::collection::vec(record(kind, names), 0..12), prop::collection::vec(event(), 0..3)).prop_map(
+            |(records, events)| Trace {
+                processes: vec!["0".into(), "client é".into(), "7x".into()],
+                records,
+                events,
+                ..Trace::default()
+            },
+        )
     })
 }
 
@@ -102,6 +117,7 @@ proptest! {
         let batch = columns(&trace, by);
         let mut again = Trace { processes: trace.processes.clone(), ..Trace::default() };
         omnilink_columns::read(&batch, &mut again).expect("columns that were just written");
+        omnilink_columns::read_events(&batch.schema(), &mut again).expect("events that were just written");
         prop_assert_eq!(lines(&again), lines(&trace));
     }
 }

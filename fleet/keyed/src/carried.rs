@@ -26,7 +26,7 @@ impl Carried {
             call: op.call.clone(),
         };
         let records = since.iter().map(record).collect();
-        Carried { cut, states, since: Trace { processes: processes.to_vec(), records, cuts: Vec::new() } }
+        Carried { cut, states, since: Trace { processes: processes.to_vec(), records, ..Trace::default() } }
     }
 
     pub(crate) fn read(text: &str) -> Result<Carried, String> {

@@ -28,7 +28,7 @@ fn trace(steps: &[Step]) -> Trace {
     }
     records.sort_by_key(|(key, record)| (*key, record.start, record.end.at()));
     let records = records.into_iter().map(|(_, record)| record).collect();
-    Trace { processes: vec!["a".into(), "b".into(), "c".into()], records, cuts: Vec::new() }
+    Trace { processes: vec!["a".into(), "b".into(), "c".into()], records, ..Trace::default() }
 }
 
 fn judge() -> Judge {
@@ -63,7 +63,7 @@ fn one_by_one(trace: &Trace) -> BTreeMap<String, String> {
     let keys: std::collections::BTreeSet<String> = trace.records.iter().map(key).collect();
     let verdict = |wanted: &String| {
         let records = trace.records.iter().filter(|record| key(record) == *wanted).cloned().collect();
-        let part = Trace { processes: trace.processes.clone(), records, cuts: Vec::new() };
+        let part = Trace { processes: trace.processes.clone(), records, ..Trace::default() };
         let recording = Recording::of(History::new(part).expect("a history"));
         let case = &mut Case { recording: &recording, label: wanted, witness: None, limits: &Unlimited };
         judge().report(case).expect("a report").verdict.word().to_owned()
@@ -123,7 +123,7 @@ proptest! {
         let trace = trace(&steps);
         let window = |is_wanted: &dyn Fn(&Record) -> bool| {
             let records = trace.records.iter().filter(|record| is_wanted(record)).cloned().collect();
-            batch(&Trace { processes: trace.processes.clone(), records, cuts: Vec::new() })
+            batch(&Trace { processes: trace.processes.clone(), records, ..Trace::default() })
         };
         let first = check(vec![window(&|record| record.start < cut)], Some(cut));
         let second = check(with_carried(&window(&|record| record.start >= cut), &first), None);

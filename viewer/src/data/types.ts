@@ -187,8 +187,6 @@ export interface Report {
   /** Absent if every operation has to see everything before it. */
   level?: Level | null;
   verdict: Verdict;
-  /** The verdict in a sentence about this history, and a second line. Absent if there is none. */
-  headline?: Headline | null;
   operations: Operation[];
   sources: { path: string; text: string }[];
   stats: Stats;
@@ -214,12 +212,6 @@ export interface HistoryEvent {
   nodes?: string[] | null;
   text: string;
   tag?: string | null;
-}
-
-/** `T2 took 5 out of the queue while 4 was still in front of it.` Code is in backticks. */
-export interface Headline {
-  text: string;
-  more: string;
 }
 
 /** The steps of a controlled execution. */
@@ -283,7 +275,10 @@ export type Limit = 'time' | 'memory' | 'width' | 'interrupt';
 export type OpRef = number;
 
 export interface Rejection {
+  /** What happened. Code is in backticks. */
   sentence: string;
+  /** What supports it, in a few more; often nothing. */
+  details?: string;
   blocked: OpRef[];
   explained: number;
   evidence: Evidence;
@@ -409,8 +404,8 @@ export interface Broken {
   span: Span;
   states: State[];
   groups?: StateGroup[] | null;
-  /** The operation whose step made the invariant false. Absent in older reports. */
-  broke?: OpRef | null;
+  /** The operations whose step makes the invariant false, each in one of the orders. */
+  broke?: OpRef[] | null;
   conjuncts: Conjunct[];
 }
 

@@ -6,6 +6,7 @@ import type { Broken, Limit, OpRef, Report, Stuck, Views } from './types.ts';
 /** Fields common to all rejections. */
 interface About {
   sentence: string;
+  details: string;
   /** The operations that no order can place. */
   blocked: OpRef[];
   explained: number;
@@ -30,8 +31,8 @@ export type VerdictView =
 /** The verdict of a report, flattened. */
 export function verdictView({ verdict }: Report): VerdictView {
   if (verdict.kind !== 'rejected') return verdict;
-  const { sentence, blocked, explained, evidence } = verdict;
-  return { ...evidence, sentence, blocked, explained };
+  const { sentence, details = '', blocked, explained, evidence } = verdict;
+  return { ...evidence, sentence, details, blocked, explained };
 }
 
 /** The verdict of a report if every order gets stuck, else null. */
@@ -40,8 +41,8 @@ export function stuckIn(report: Report | null): StuckView | null {
   return view?.kind === 'stuck' ? view : null;
 }
 
-/** The operations to blame: the one that made an invariant false, if that is known, else the blocked ones. */
+/** The operations to blame: the first that made an invariant false, if that is known, else the blocked ones. */
 export function failingOps(view: VerdictView): OpRef[] {
-  if (view.kind === 'invariant' && view.broke != null) return [view.broke];
+  if (view.kind === 'invariant' && view.broke?.length) return view.broke.slice(0, 1);
   return 'blocked' in view ? view.blocked : [];
 }

@@ -50,9 +50,8 @@ export function Banner({ head }: { head: RunHead }) {
   const { sign, word, rest, tone } = headline(report, assumed);
   const total = report.history.operations;
   const none = total === 0;
-  const said = report.headline;
-  // The operations that the headline is about.
-  const failing = failingOps(verdictView(report)).slice(0, 3);
+  const verdict = verdictView(report);
+  const sentence = 'sentence' in verdict ? verdict.sentence : null;
   // Assumptions are listed below the headline already.
   const notes = report.notes.filter(note => assumed.length === 0 || !assumed.every(each => note.includes(each)));
   return (
@@ -73,8 +72,8 @@ export function Banner({ head }: { head: RunHead }) {
           </>
         )}
         :{' '}
-        {said ? (
-          <Sentence text={said.text} width={400} />
+        {sentence ? (
+          <Sentence text={sentence} width={400} />
         ) : (
           <>
             {rest} {!none && <code>{brief(base(report.spec.name), 80)}</code>}
@@ -86,17 +85,7 @@ export function Banner({ head }: { head: RunHead }) {
           Holds only under {many(assumed.length, 'assumption')}: <Assumed texts={assumed} />
         </p>
       )}
-      {said ? (
-        <p>
-          <Sentence text={said.more} width={800} />
-          {failing.map(op => (
-            <>
-              {' '}
-              <Op report={report} op={op} />
-            </>
-          ))}
-        </p>
-      ) : none ? (
+      {none ? (
         <p>The trace is empty: check that the program was linked with the recorder and that it ran.</p>
       ) : (
         <Summary report={report} assumed={assumed} />
@@ -193,10 +182,10 @@ function Summary({ report, assumed }: { report: Report; assumed: string[] }) {
       </p>
     );
   }
+  const failing = failingOps(verdict).slice(0, 3);
   return (
     <p>
-      <Sentence text={capital(verdict.sentence)} width={800} />
-      {/[.!?]$/.test(verdict.sentence) ? '' : '.'}
+      {verdict.details && <Sentence text={verdict.details} width={800} />}
       {verdict.kind === 'views' && ` The longest orders explain ${count(verdict.explained)}${of} operations.`}
       {verdict.kind !== 'contradiction' && verdict.kind !== 'views' && (
         <>
@@ -220,6 +209,13 @@ function Summary({ report, assumed }: { report: Report; assumed: string[] }) {
         </>
       )}
       {verdict.kind === 'stuck' && <When report={report} legal={verdict.legal} />}
+      {failing.map((op, at) => (
+        <>
+          {at === 0 ? ' See ' : ', '}
+          <Op report={report} op={op} />
+        </>
+      ))}
+      {failing.length > 0 && '.'}
     </p>
   );
 }

@@ -297,19 +297,19 @@ export function Widest({ report }: { report: Report }) {
 }
 
 function Next({ report }: { report: Report }) {
-  if (report.next.length === 0) return null;
+  // A page has all that `explain` prints.
+  const next = report.next.filter(each => !each.line.startsWith('omnilink explain '));
+  if (next.length === 0) return null;
   const check = assumptions.value.length > 0 ? checkAgain(report, allAssumed.value) : null;
   return (
     <Section id="h-next" title="Next">
       <ul class="card commands">
-        {report.next.map(each => (
+        {next.map(each => (
           <Command what={each.what} line={each.line} />
         ))}
         {check && <Command what="recheck under these assumptions" line={check} />}
       </ul>
-      {report.next.length > 1 && (
-        <Copy text={report.next.map(each => each.line).join('\n')} what="all commands" label="Copy all" />
-      )}
+      {next.length > 1 && <Copy text={next.map(each => each.line).join('\n')} what="all commands" label="Copy all" />}
     </Section>
   );
 }

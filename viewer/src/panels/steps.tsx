@@ -150,7 +150,7 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
   } else if (verdict.kind === 'views') {
     why = verdict.views.find(view => view.op === verdict.blocked[0])?.why ?? 'nothing that it may see explains it';
   } else if (verdict.kind === 'invariant') {
-    why = verdict.broke == null ? `${verdict.invariant} is FALSE in every order` : `breaks ${verdict.invariant}`;
+    why = !verdict.broke?.length ? `${verdict.invariant} is FALSE in every order` : `breaks ${verdict.invariant}`;
   }
   return (
     <>

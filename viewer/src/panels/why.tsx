@@ -271,7 +271,7 @@ export function Reasons({
 /** An invariant that every order violates. */
 export function Violated({ report, violation }: { report: Report; violation: BrokenView }) {
   const states = violation.states.map((_, at) => at);
-  const broke = violation.broke ?? null;
+  const broke = violation.broke?.[0] ?? null;
   return (
     <article class="card bad">
       <h3>

@@ -107,7 +107,9 @@ impl Format {
             last = Some((process, index + 1));
             name(&processes, process, index) == op
         })?;
-        let lines = bytes.split(|byte| *byte == b'\n').zip(1..).filter(|(line, _)| !is_skipped(line.trim_ascii()));
+        let has_operation =
+            |line: &[u8]| !is_skipped(line) && (self != Format::JsonLines || !jsonl::is_event_line(line));
+        let lines = bytes.split(|byte| *byte == b'\n').zip(1..).filter(|(line, _)| has_operation(line.trim_ascii()));
         lines.map(|(_, number)| number).nth(place)
     }
 

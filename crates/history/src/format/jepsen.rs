@@ -23,8 +23,8 @@
 //! carries a pair, every completion repeats its key, there are reads, and all of them ask for `[key nil]`.
 //!
 //! **Others.** A process that is not a number is not a client but, mostly, the nemesis that injects faults. Its
-//! events are not operations. The metadata of the next operation to start, or of the last if none does, has them as
-//! `nemesis`.
+//! events are not operations but events of the trace, from the time at which it begins something to the time at which
+//! that is done. What has `start` in its name lasts until the same with `stop`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 use super::edn::{Form, Reader};
 use super::json::{self, Json};
 use super::{FormatError, Location, Problem};
-use crate::{Call, Cut, Halt, ProcessId, Record, Schema, Trace, Value};
+use crate::{Call, Cut, Event as Fault, Halt, ProcessId, Record, Schema, Trace, Value};
 
 /// Reads a history in either notation.
 pub fn read(input: &str) -> Result<Trace, FormatError> {
@@ -61,7 +61,8 @@ pub fn read_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
     if halt.is_raised() {
         return Ok(trace);
     }
-    let pairs = pair(events.list).map_err(|problem| locate(input, problem))?;
+    let (pairs, faults) = pair(events.list).map_err(|problem| locate(input, problem))?;
+    trace.events = faults;
     let shape = Shape::new(&pairs);
     let mut schemas: BTreeMap<(Arc<str>, bool), Arc<Schema>> = BTreeMap::new();
     let mut processes = HashMap::new();
@@ -114,7 +115,6 @@ struct Pair {
     start: u64,
     invocation: Event,
     completion: Option<(u64, Event)>,
-    nemesis: Vec<Value>,
 }
 
 /// The shape of the operations of a history, decided once so that all calls of an action agree.
@@ -327,11 +327,36 @@ impl Event {
     fn halves(&self) -> Option<(&Value, &Value)> {
         halves(self.value.as_ref()?)
     }
+}
 
-    /// The event for display.
-    fn note(self) -> Value {
-        let fields = [("process", self.process), ("f", Value::str(self.f)), ("value", self.value.unwrap_or_default())];
-        Value::record(fields).unwrap_or_default()
+/// What others than clients do: who did it, the event, and whether it was said to be done.
+#[derive(Default)]
+struct Faults(Vec<(Value, Fault, bool)>);
+
+impl Faults {
+    /// Most things are said twice: that they begin, and that they are done.
+    fn add(&mut self, event: Event, time: u64) {
+        let Event { process, f, value, .. } = event;
+        let note = value.filter(|value| *value != Value::Nil).map(|value| value.to_string()).unwrap_or_default();
+        let begun = f.replace("stop", "start");
+        let mut before = self.0.iter_mut().rev().filter(|(by, ..)| *by == process);
+        if begun != *f
+            && let Some((_, fault, _)) = before.by_ref().find(|(_, fault, _)| *fault.name == *begun)
+        {
+            fault.end = Some(time);
+            return;
+        }
+        let last = self.0.iter_mut().rev().find(|(by, ..)| *by == process);
+        match last.filter(|(_, fault, is_done)| !is_done && *fault.name == *f) {
+            Some((_, fault, is_done)) => {
+                (fault.note, *is_done) = (note, true);
+                fault.end = Some(time).filter(|_| !f.contains("start"));
+            }
+            None => {
+                let fault = Fault { name: f, start: time, end: None, nodes: Vec::new(), note };
+                self.0.push((process, fault, false));
+            }
+        }
     }
 }
 
@@ -364,10 +389,10 @@ fn halves(value: &Value) -> Option<(&Value, &Value)> {
 }
 
 /// Finds the completion of each invocation.
-fn pair(events: Vec<Event>) -> Result<Vec<Pair>, Problem> {
+fn pair(events: Vec<Event>) -> Result<(Vec<Pair>, Vec<Fault>), Problem> {
     let mut pairs: Vec<Pair> = Vec::new();
     let mut open: HashMap<i64, usize> = HashMap::new();
-    let mut nemesis = Vec::new();
+    let mut faults = Faults::default();
     for (event, time) in events.into_iter().zip(0..) {
         let process = match event.process {
             Value::Int(process) => process,
@@ -376,14 +401,13 @@ fn pair(events: Vec<Event>) -> Result<Vec<Pair>, Problem> {
                 return Err(problem(event.at, message));
             }
             _ => {
-                nemesis.push(event.note());
+                faults.add(event, time);
                 continue;
             }
         };
         if event.kind == Kind::Invoke {
             open.insert(process, pairs.len());
-            let nemesis = std::mem::take(&mut nemesis);
-            pairs.push(Pair { process, start: time, invocation: event, completion: None, nemesis });
+            pairs.push(Pair { process, start: time, invocation: event, completion: None });
             continue;
         }
         let Some(index) = open.remove(&process) else {
@@ -399,10 +423,7 @@ fn pair(events: Vec<Event>) -> Result<Vec<Pair>, Problem> {
         }
         pairs[index].completion = Some((time, event));
     }
-    if let Some(last) = pairs.last_mut() {
-        last.nemesis.append(&mut nemesis);
-    }
-    Ok(pairs)
+    Ok((pairs, faults.0.into_iter().map(|(_, fault, _)| fault).collect()))
 }
 
 impl Pair {
@@ -508,7 +529,7 @@ fn are_keyed(pairs: &[Pair]) -> bool {
 
 impl Pair {
     fn meta(self) -> Vec<(Arc<str>, Value)> {
-        let Pair { invocation, completion, nemesis, .. } = self;
+        let Pair { invocation, completion, .. } = self;
         let mut meta = invocation.rest;
         if let Some((_, completion)) = completion {
             // The value of a failure is not a result.
@@ -523,9 +544,6 @@ impl Pair {
                     None => meta.push((key, value)),
                 }
             }
-        }
-        if !nemesis.is_empty() {
-            meta.push(("nemesis".into(), Value::tuple(nemesis)));
         }
         meta
     }
@@ -580,8 +598,7 @@ mod tests {
 
     const REGISTER_SHOWN: &str = "\
 0 [0 3] write(value: 1) time=10 index=0 end-time=12 end-index=3
-1 [2 4] read() = value: 1 time=11 end-time=13 node=\"n1\" \
-nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
+1 [2 4] read() = value: 1 time=11 end-time=13 node=\"n1\"
 0 [5 6] cas(from: 1, to: 2) failed error=\"not-equal\"
 1 [7 ...] cas(from: 1, to: 3) end-value=\"timed-out\"
 2 [9 ...] read()";
@@ -598,6 +615,25 @@ nemesis=<<[f |-> \"start\", process |-> \"nemesis\", value |-> nil]>>
             json.replace(&format!("\"{keyword}\":"), &format!("\":{keyword}\":"))
         });
         assert_eq!(check(&with_colons.replace("\"not-equal", "\":not-equal")), REGISTER_SHOWN);
+    }
+
+    #[test]
+    fn faults_last_until_they_are_stopped() {
+        let trace = read(
+            "
+            {:process :nemesis :type :info :f :start-partition :value :majority}
+            {:process :nemesis :type :info :f :start-partition :value [:isolated {\"n1\" #{\"n2\"}}]}
+            {:process 0 :type :invoke :f :read}
+            {:process :nemesis :type :info :f :kill :value :all} {:process :nemesis :type :info :f :kill :value :killed}
+            {:process :nemesis :type :info :f :stop-partition} {:process :nemesis :type :info :f :stop-partition}
+        ",
+        );
+        let shown = |event: &Fault| format!("{} {} {:?} {}", event.name, event.start, event.end, event.note);
+        let shown: Vec<String> = trace.expect("a history").events.iter().map(shown).collect();
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        start-partition 0 Some(6) <<"isolated", [n1 |-> {"n2"}]>>
+        kill 3 Some(4) "killed"
+        "#);
     }
 
     #[test]

@@ -9,10 +9,12 @@ use crate::format::json::Json;
 pub use crate::format::schemas::Fields;
 use crate::format::schemas::Schemas;
 use crate::format::{BLOCKED_BUT, FAILED_BY, FormatError, Location, MAX_DEPTH, Problem, WriteError, unknown_key};
-use crate::{Call, Cut, End, Halt, Record, Trace, Value};
+use crate::{Call, Cut, End, Event, Halt, Record, Trace, Value};
 
 const KEYS: [&str; 10] =
     ["process", "action", "args", "results", "start", "end", "failed", "outcome", "latest", "meta"];
+
+const EVENT_KEYS: [&str; 5] = ["event", "start", "end", "nodes", "note"];
 
 /// Reads a trace. A last line that breaks off is a cut; any other unreadable line is an error.
 pub fn read(bytes: &[u8]) -> Result<Trace, FormatError> {
@@ -49,6 +51,9 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
         };
         match json {
             Ok(None) => {}
+            Ok(Some(json)) if is_event(&json) => {
+                trace.events.push(read_event(json).map_err(|wrong| wrong.at(at))?);
+            }
             Ok(Some(json)) => {
                 let record = read_record(json, &mut trace, &mut schemas);
                 trace.records.push(record.map_err(|wrong| wrong.at(at))?);
@@ -67,8 +72,11 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
     Ok(trace)
 }
 
-/// Writes a trace, one operation per line.
+/// Writes a trace, one operation or event per line.
 pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), WriteError> {
+    for event in &trace.events {
+        writeln!(out, "{}", write_event(event))?;
+    }
     for record in &trace.records {
         let line = write_record(trace, record);
         let line = line.map_err(|why| WriteError::Unwritable { call: record.call.to_string(), why })?;
@@ -103,19 +111,20 @@ fn message(wrong: Wrong) -> String {
 
 /// True if a trace in this format may begin with this line, which may break off.
 pub(super) fn detect(first_line: &str) -> bool {
-    first_line.starts_with('{') && first_line.contains("\"action\"")
+    first_line.starts_with('{') && (first_line.contains("\"action\"") || first_line.starts_with("{\"event\""))
 }
 
 /// The error in a line.
 struct Wrong {
     message: String,
     help: Option<&'static str>,
-    unknown_key: bool,
+    /// The keys that there are, if the message is another one.
+    known_keys: Option<&'static [&'static str]>,
 }
 
 impl Wrong {
     fn new(message: impl Into<String>) -> Wrong {
-        Wrong { message: message.into(), help: None, unknown_key: false }
+        Wrong { message: message.into(), help: None, known_keys: None }
     }
 
     fn help(self, help: &'static str) -> Wrong {
@@ -123,8 +132,8 @@ impl Wrong {
     }
 
     fn at(self, at: Location) -> FormatError {
-        if self.unknown_key {
-            return unknown_key(at, &self.message, &KEYS);
+        if let Some(keys) = self.known_keys {
+            return unknown_key(at, &self.message, keys);
         }
         FormatError { at, message: self.message, help: self.help.map(str::to_owned) }
     }
@@ -173,7 +182,7 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
                 Json::Object(fields) => meta = read_names(fields)?,
                 other => return Err(Wrong::new(format!("`meta` is {}, not an object", other.kind()))),
             },
-            _ => return Err(Wrong { unknown_key: true, ..Wrong::new(key) }),
+            _ => return Err(Wrong { known_keys: Some(&KEYS), ..Wrong::new(key) }),
         }
     }
     let missing = |key: &str| Wrong::new(format!("the key `{key}` is missing"));
@@ -208,6 +217,67 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
     (call.failed, call.blocked) = (failed, blocked);
     call.meta = meta;
     Ok(Record { process, start, end: end.map_or(End::Unknown { latest }, End::At), call })
+}
+
+/// True for the line of an event.
+fn is_event(json: &Json) -> bool {
+    matches!(json, Json::Object(fields) if fields.iter().any(|(key, _)| key == "event"))
+}
+
+/// True if a line that can be read is about an event, not about an operation.
+pub(super) fn is_event_line(line: &[u8]) -> bool {
+    str::from_utf8(line).ok().and_then(|text| Json::parse(text).ok()).is_some_and(|json| is_event(&json))
+}
+
+fn read_event(json: Json) -> Result<Event, Wrong> {
+    let Json::Object(fields) = json else { unreachable!("an event is an object") };
+    let (mut event, mut start) = (Event::default(), None);
+    let text = |key: &str, json: Json| match json {
+        Json::Text(text) => Ok(text),
+        other => Err(Wrong::new(format!("`{key}` is {}, not a string", other.kind()))),
+    };
+    for (key, json) in fields {
+        match key.as_str() {
+            "event" => event.name = text("event", json)?.into(),
+            "note" => event.note = text("note", json)?,
+            "start" => start = Some(read_time("start", &json)?),
+            "end" if matches!(json, Json::Null) => {}
+            "end" => event.end = Some(read_time("end", &json)?),
+            "nodes" => match json {
+                Json::Array(nodes) => {
+                    let nodes = nodes.into_iter().map(|node| Ok(text("nodes", node)?.into()));
+                    event.nodes = nodes.collect::<Result<_, Wrong>>()?;
+                }
+                other => return Err(Wrong::new(format!("`nodes` is {}, not an array of strings", other.kind()))),
+            },
+            _ => return Err(Wrong { known_keys: Some(&EVENT_KEYS), ..Wrong::new(key) }),
+        }
+    }
+    event.start = start.ok_or_else(|| Wrong::new("the key `start` is missing"))?;
+    if event.end.is_some_and(|end| end < event.start) {
+        return Err(Wrong::new(format!("the event `{}` ends before it starts", event.name.escape_debug())));
+    }
+    Ok(event)
+}
+
+fn time(time: u64) -> Json {
+    Json::Number(Value::integer(&time.to_string()).expect("digits"))
+}
+
+fn write_event(event: &Event) -> Json {
+    let mut fields: Vec<(String, Json)> =
+        vec![("event".into(), Json::Text(event.name.to_string())), ("start".into(), time(event.start))];
+    if let Some(end) = event.end {
+        fields.push(("end".into(), time(end)));
+    }
+    if !event.nodes.is_empty() {
+        let nodes = event.nodes.iter().map(|node| Json::Text(node.to_string()));
+        fields.push(("nodes".into(), Json::Array(nodes.collect())));
+    }
+    if !event.note.is_empty() {
+        fields.push(("note".into(), Json::Text(event.note.clone())));
+    }
+    Json::Object(fields)
 }
 
 fn read_process(json: Json) -> Result<String, Wrong> {
@@ -320,7 +390,6 @@ fn write_record(trace: &Trace, record: &Record) -> Result<Json, String> {
     }
     let name = &trace.processes[record.process.index()];
     let number = Value::integer(name).filter(|number| number.to_string() == **name);
-    let time = |time: u64| Json::Number(Value::integer(&time.to_string()).expect("digits"));
     let mut line = vec![
         ("process".to_owned(), number.map_or_else(|| Json::Text((**name).into()), Json::Number)),
         ("action".to_owned(), Json::Text(call.action().into())),

@@ -73,7 +73,7 @@ impl Run<'_> {
         mut builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
         level::refuse(self.asked, has_witness)?;
-        let Whole { history, cuts } = self.held.whole(self.limits)?;
+        let Whole { history, cuts, .. } = self.held.whole(self.limits)?;
         let (found, operations) = self.with_machine(settings, |spec| {
             let bound = self.bind_forms(spec, history)?;
             self.limits.reached(Stage::Searching, 0);

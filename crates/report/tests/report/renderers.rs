@@ -103,6 +103,28 @@ fn tables_fit() {
 }
 
 #[test]
+fn a_terminal_of_80_columns_wraps_nothing() {
+    for (name, report) in samples::all() {
+        for detail in [Detail::Brief, Detail::Full] {
+            let text = text_within(&report, detail, false, 80);
+            // A word cannot be wrapped, and the first line is the name of a file. Text of the specification stays.
+            let ours = text.lines().skip(1).filter(|line| !line.contains(" | ") && !line.contains("-->"));
+            let wide: Vec<&str> = ours.filter(|line| line.chars().count() > 80 && line.trim().contains(' ')).collect();
+            assert!(name == "hostile" || wide.is_empty(), "{name}: {wide:#?}");
+        }
+    }
+}
+
+#[test]
+fn headlines() {
+    let shown = samples::all().into_iter().filter_map(|(name, report)| {
+        let rejection = report.rejection()?;
+        Some(format!("{name}: {} {}", rejection.sentence, rejection.details).trim_end().to_owned())
+    });
+    insta::assert_snapshot!(shown.filter(|line| !line.starts_with("hostile")).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
 fn full_text() {
     check("full", |report| text(report, Detail::Full, false));
 }

@@ -21,7 +21,7 @@ Next == \\E elem \\in Elems : Enqueue(elem) \\/ Dequeue(elem)
 
 /// Every sample, with its name.
 pub(crate) fn all() -> Vec<(&'static str, Report)> {
-    vec![
+    let all = [
         ("queue", queue()),
         ("several_reasons", several_reasons()),
         ("must_wait", must_wait()),
@@ -32,7 +32,8 @@ pub(crate) fn all() -> Vec<(&'static str, Report)> {
         ("inconclusive", inconclusive()),
         ("accepted", accepted()),
         ("hostile", hostile()),
-    ]
+    ];
+    all.into_iter().map(|(name, report)| (name, report.with_headline())).collect()
 }
 
 /// Two states, and neither has the element at its head.
@@ -84,6 +85,7 @@ pub(crate) fn queue() -> Report {
         Reason { op: OpRef(2), states: vec![0, 1], why: Why::Dead },
     ];
     let stuck = Stuck {
+        groups: Vec::new(),
         states: states.clone(),
         interpretations: vec![
             Interpretation { state: 0, recent: steps(&[0, 1, 3]) },
@@ -112,6 +114,7 @@ pub(crate) fn queue() -> Report {
     };
     let rejection = Rejection {
         sentence: "T0:12464 Dequeue(49600) is not allowed in any state that explains the history so far".into(),
+        details: String::new(),
         blocked: vec![OpRef(4)],
         explained: 99_961,
         evidence: Evidence::Stuck(stuck),
@@ -146,6 +149,7 @@ pub(crate) fn several_reasons() -> Report {
     let excluded = Why::Excluded { name: "Small".into(), span: span("Len(queue) < 3") };
     let reason = |state, why| Reason { op: OpRef(0), states: vec![state], why };
     let stuck = Stuck {
+        groups: Vec::new(),
         states: ["<<>>", "<<1>>", "<<2, 3, 4, 5>>"].map(|queue| state(queue, &[("queue", queue), ("n", "1")])).to_vec(),
         reasons: vec![reason(0, guard(empty)), reason(1, guard(other)), reason(2, excluded)],
         expected: (0..7).map(|n| vec![field("elem", &n.to_string()), field("ok", "TRUE")]).collect(),
@@ -155,6 +159,7 @@ pub(crate) fn several_reasons() -> Report {
     };
     let rejection = Rejection {
         sentence: "T0:3 Dequeue(2) is not allowed in any state that explains the history so far".into(),
+        details: String::new(),
         blocked: vec![OpRef(0)],
         explained: 2,
         evidence: Evidence::Stuck(stuck),
@@ -166,6 +171,7 @@ pub(crate) fn several_reasons() -> Report {
 /// Nothing can be next, because each waits for another.
 pub(crate) fn must_wait() -> Report {
     let stuck = Stuck {
+        groups: Vec::new(),
         states: vec![state("a1", &[("queue", "<<>>")])],
         reasons: vec![
             Reason { op: OpRef(1), states: vec![0], why: Why::Time { after: OpRef(0) } },
@@ -177,6 +183,7 @@ pub(crate) fn must_wait() -> Report {
     };
     let rejection = Rejection {
         sentence: "T1:2 Dequeue(5) is not allowed in any state that explains the history so far".into(),
+        details: String::new(),
         blocked: vec![OpRef(1)],
         explained: 1,
         evidence: Evidence::Stuck(stuck),
@@ -193,6 +200,7 @@ pub(crate) fn must_wait() -> Report {
 /// The specification has no value where it is asked.
 pub(crate) fn evaluation_error() -> Report {
     let stuck = Stuck {
+        groups: Vec::new(),
         states: vec![state("a1", &[("queue", "<<>>")])],
         reasons: vec![Reason {
             op: OpRef(0),
@@ -204,6 +212,7 @@ pub(crate) fn evaluation_error() -> Report {
     };
     let rejection = Rejection {
         sentence: "T0:1 Dequeue(1) is not allowed in any state that explains the history so far".into(),
+        details: String::new(),
         blocked: vec![OpRef(0)],
         explained: 0,
         evidence: Evidence::Stuck(stuck),
@@ -217,6 +226,7 @@ pub(crate) fn evaluation_error() -> Report {
 pub(crate) fn words() -> Report {
     let why = |text: &str| Why::Words { text: text.into() };
     let stuck = Stuck {
+        groups: Vec::new(),
         states: vec![state("3", &[("", "3")]), state("5", &[("", "5")])],
         reasons: vec![
             Reason { op: OpRef(1), states: vec![0], why: why("the register holds 3, not 4") },
@@ -233,6 +243,7 @@ pub(crate) fn words() -> Report {
     };
     let rejection = Rejection {
         sentence: "no order of the operations allows c3:17 read() = 4".into(),
+        details: String::new(),
         blocked: vec![OpRef(1)],
         explained: 1_024,
         evidence: Evidence::Stuck(stuck),
@@ -258,6 +269,7 @@ pub(crate) fn contradiction() -> Report {
     ];
     let rejection = Rejection {
         sentence: "2 is dequeued before 1, which was enqueued first".into(),
+        details: String::new(),
         blocked: vec![],
         explained: 0,
         evidence: Evidence::Contradiction { operations: (0..3).map(OpRef).collect() },
@@ -271,12 +283,15 @@ pub(crate) fn violated() -> Report {
     let values: &[(&str, &[&str])] = &[("Len(queue)", &["3"])];
     let broken = Broken {
         invariant: "Small".into(),
+        groups: Vec::new(),
+        broke: Vec::new(),
         span: span("Small"),
         states: vec![state("c4", &[("queue", "<<1, 2, 3>>")])],
         conjuncts: vec![conjunct("Len(queue) < 3", vec![Outcome::False], values)],
     };
     let rejection = Rejection {
         sentence: "every explanation of the history violates the invariant `Small`".into(),
+        details: String::new(),
         blocked: vec![OpRef(0)],
         explained: 2,
         evidence: Evidence::Invariant(broken),
@@ -379,7 +394,13 @@ fn shift(json: &mut serde_json::Value, by: usize) {
 fn report(verdict: Verdict) -> Report {
     Report {
         schema: SCHEMA.into(),
-        history: History { name: "run.jsonl".into(), operations: Some(100_000), processes: 8, cuts: vec![] },
+        history: History {
+            name: "run.jsonl".into(),
+            operations: Some(100_000),
+            processes: 8,
+            cuts: vec![],
+            events: Vec::new(),
+        },
         spec: Spec { name: "specs/Queue.tla".into(), constants: vec![field("Elems", "0..49602")] },
         level: None,
         order: Order::RealTime,
@@ -408,6 +429,7 @@ fn report(verdict: Verdict) -> Report {
 
 fn stuck() -> Stuck {
     Stuck {
+        groups: Vec::new(),
         states: vec![],
         interpretations: vec![],
         reasons: vec![],

@@ -103,7 +103,7 @@ fn run(mut object: impl Object, ops: usize, processes: usize, seed: u64) -> Trac
     }
     records.sort_by_key(|record| (record.start, record.process));
     let processes = (0..processes).map(|process| process.to_string().into()).collect();
-    Trace { processes, records, cuts: Vec::new() }
+    Trace { processes, records, ..Trace::default() }
 }
 
 fn begin(now: u64, rng: &mut Rng) -> Running {

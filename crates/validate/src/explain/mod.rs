@@ -74,6 +74,7 @@ pub fn explain(
     let states = states.list.iter().map(|state| spec.show(state)).collect();
     let evidence = Evidence::Stuck(Stuck {
         states,
+        groups: Vec::new(),
         interpretations,
         reasons,
         expected: named,
@@ -82,7 +83,7 @@ pub fn explain(
         what_ifs,
         window,
     });
-    Rejection { sentence, blocked, explained: stuck.explained, evidence }
+    Rejection { sentence, details: String::new(), blocked, explained: stuck.explained, evidence }
 }
 
 /// Explains which invariant is violated by the orders that the actions allow.
@@ -164,7 +165,7 @@ impl Explainer<'_, '_> {
         let names: Vec<String> = stuck.blocked.iter().map(|&op| self.report_builder.words(op)).collect();
         match names.as_slice() {
             [name] if self.options.is_just_in_time(self.history) => {
-                format!("{name} is not allowed in any state that explains the operations before it")
+                format!("{name} fits nowhere: every order of the operations before it leads to a state that forbids it")
             }
             names => report::longest_orders(stuck.explained, names),
         }

@@ -145,11 +145,13 @@ impl Explainer<'_, '_> {
     pub(super) fn violation(&mut self, stuck: &Explanation<TraceState>, broken: &Broken) -> Rejection {
         let (name, predicate) = self.spec.program.invariants[broken.invariant].clone();
         let exclusion = Exclusion { name, predicate };
-        let mut states: Vec<State> = Vec::new();
+        let (mut states, mut broke) = (Vec::new(), Vec::new());
         for stuck in &stuck.stuck {
             for refusal in &stuck.refused {
                 let op = &self.history.op(refusal.op).call;
-                self.add_violations(op, &stuck.state, &exclusion, &mut states);
+                if self.add_violations(op, &stuck.state, &exclusion, &mut states) && !broke.contains(&refusal.op) {
+                    broke.push(refusal.op);
+                }
             }
         }
         if states.is_empty() {
@@ -170,38 +172,48 @@ impl Explainer<'_, '_> {
         };
         let broken = report::Broken {
             invariant: exclusion.name,
+            groups: Vec::new(),
+            broke: broke.into_iter().map(|op| self.report_builder.op(op)).collect(),
             span: self.report_builder.span(site),
             states: states.iter().map(|state| self.spec.show(state)).collect(),
             conjuncts: vec![conjunct],
         };
         Rejection {
             sentence,
+            details: String::new(),
             blocked: stuck.blocked.iter().map(|&op| self.report_builder.op(op)).collect(),
             explained: stuck.explained,
             evidence: Evidence::Invariant(broken),
         }
     }
 
-    /// Adds the states in which a step of an operation, or of an unrecorded action, violates an invariant.
-    fn add_violations(&self, op: &TraceOp, state: &TraceState, invariant: &Exclusion, out: &mut Vec<State>) {
+    /// Adds the states in which a step of an operation, or of an unrecorded action, violates an invariant. True if one
+    /// of the operation does.
+    fn add_violations(&self, op: &TraceOp, state: &TraceState, invariant: &Exclusion, out: &mut Vec<State>) -> bool {
         let stages = &self.spec.binder.actions[op.step.action as usize].stages;
-        let stages = stages.iter().map(|stage| (&stage.operation, stage.args(&op.step.args)));
+        let stages = stages.iter().map(|stage| (&stage.operation, stage.args(&op.step.args), true));
         let internal = self.spec.binder.internal.iter();
-        let internal = internal.map(|operation| (operation, vec![None; operation.params.len()].into()));
+        let internal = internal.map(|operation| (operation, vec![None; operation.params.len()].into(), false));
+        let mut is_own = false;
         self.spec.with_machine(|machine| {
-            for (operation, args) in stages.chain(internal) {
+            for (operation, args, is_recorded) in stages.chain(internal) {
                 let mut next = Vec::new();
                 if machine.perform(operation, &args, &state.values, &mut next).is_err() {
                     continue;
                 }
                 for next in next {
                     let excluded = self.spec.excluded(machine, Some(&state.values), &next);
-                    if matches!(&excluded, Ok(Some(exclusion)) if exclusion == invariant) && !out.contains(&next) {
+                    if !matches!(&excluded, Ok(Some(exclusion)) if exclusion == invariant) {
+                        continue;
+                    }
+                    is_own |= is_recorded;
+                    if !out.contains(&next) {
                         out.push(next);
                     }
                 }
             }
         });
+        is_own
     }
 
     /// Whether an operation is legal in a state: on its own, in as many steps as it takes.

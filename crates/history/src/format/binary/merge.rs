@@ -125,7 +125,7 @@ pub fn read_all_until<R: Read>(
     halt: &Halt,
 ) -> Result<Trace, ReadError> {
     let (processes, readers, cuts) = number(readers)?;
-    let mut trace = Trace { processes, records: Vec::new(), cuts };
+    let mut trace = Trace { processes, cuts, ..Trace::default() };
     for mut reader in readers {
         while !halt.is_raised()
             && let Some(record) = reader.next_record()?
@@ -133,6 +133,7 @@ pub fn read_all_until<R: Read>(
             trace.records.push(record);
         }
         trace.cuts.extend(reader.cut().cloned());
+        trace.events.extend(reader.take_events());
     }
     Ok(trace)
 }

@@ -66,6 +66,7 @@ mod kind {
     pub(super) const OUTCOME: u8 = 8;
     pub(super) const UNKNOWN: u8 = 9;
     pub(super) const BLOCKED: u8 = 10;
+    pub(super) const EVENT: u8 = 11;
 }
 
 /// The first byte of a length that is followed by the actual length, in four bytes.

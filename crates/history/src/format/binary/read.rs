@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, ReadError, VERSION, kind, tag};
 use crate::format::{FormatError, Location, MAX_DEPTH};
-use crate::{Call, Cut, End, ProcessId, Record, Schema, Value};
+use crate::{Call, Cut, End, Event, ProcessId, Record, Schema, Value};
 
 /// Reads the operations of one segment, in the order in which they were written.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ struct State {
     count: u64,    // Of operations that began.
     is_open: bool, // True if the last operation is a call without a return.
     stop: Option<Stop>,
+    events: Vec<Event>,
 }
 
 /// An action as a segment defines it.
@@ -94,6 +95,11 @@ impl<R: Read> SegmentReader<R> {
             *record = None;
         }
         result
+    }
+
+    /// Removes the events that came before or after the operations read so far.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        mem::take(&mut self.state.events)
     }
 
     /// Where the segment breaks off, once all records before have been read.
@@ -209,6 +215,7 @@ impl State {
                 Ok(())
             }
             kind::ACTION => self.define(body),
+            kind::EVENT => self.event(body),
             kind::END => {
                 let count = body.varint()?;
                 body.end()?;
@@ -305,6 +312,23 @@ impl State {
         self.is_open = false;
         record.call.blocked = true;
         body.end()
+    }
+
+    /// Decodes an event. Its times are whole numbers, and those of operations do not depend on them.
+    fn event(&mut self, body: &mut Cursor<'_>) -> Result<(), Wrong> {
+        let (name, start) = (body.string()?.into(), body.varint()?);
+        let end = match body.byte()? {
+            0 => None,
+            1 => match body.varint()? {
+                end if end < start => return Err(body.wrong("an event that ends before it starts")),
+                end => Some(end),
+            },
+            _ => return Err(body.wrong("an event whose end is neither there nor not")),
+        };
+        let event = Event { name, start, end, nodes: body.names()?, note: body.string()?.to_owned() };
+        body.end()?;
+        self.events.push(event);
+        Ok(())
     }
 
     fn define(&mut self, body: &mut Cursor<'_>) -> Result<(), Wrong> {

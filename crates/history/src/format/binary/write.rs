@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, VERSION, kind, tag};
 use crate::format::{BLOCKED_BUT, FAILED_BY, MAX_DEPTH, WriteError};
-use crate::{Call, End, ProcessId, Record, Schema, Trace, Value};
+use crate::{Call, End, Event, ProcessId, Record, Schema, Trace, Value};
 
 /// Writes the segment of one process. After an error, the bytes written before it are a segment that breaks off
 /// there.
@@ -120,6 +120,21 @@ impl<W: Write> SegmentWriter<W> {
         self.publish(call)
     }
 
+    /// Writes an event.
+    pub fn event(&mut self, event: &Event) -> Result<(), WriteError> {
+        self.body.push(kind::EVENT);
+        string(&mut self.body, &event.name);
+        varint(&mut self.body, event.start);
+        self.body.push(u8::from(event.end.is_some()));
+        if let Some(end) = event.end {
+            varint(&mut self.body, end);
+        }
+        varint(&mut self.body, event.nodes.len() as u64);
+        event.nodes.iter().for_each(|node| string(&mut self.body, node));
+        string(&mut self.body, &event.note);
+        self.put(|why| WriteError::Unwritable { call: event.name.to_string(), why: why.into() })
+    }
+
     /// Writes the end record, and returns the underlying writer.
     pub fn close(mut self) -> Result<W, WriteError> {
         self.body.push(kind::END);
@@ -182,10 +197,14 @@ impl<W: Write> SegmentWriter<W> {
         if all_fit { Ok(()) } else { Err(unwritable(call, &format!("a value is nested deeper than {MAX_DEPTH}"))) }
     }
 
-    /// Writes the length and the body.
+    /// Writes the length and the body of a record about a call.
     fn publish(&mut self, call: &Call) -> Result<(), WriteError> {
+        self.put(|why| unwritable(call, why))
+    }
+
+    fn put(&mut self, unwritable: impl FnOnce(&str) -> WriteError) -> Result<(), WriteError> {
         match self.body.len() {
-            length if length > MAX_BODY => return Err(unwritable(call, "it is too long for a record")),
+            length if length > MAX_BODY => return Err(unwritable("it is too long for a record")),
             length if length < usize::from(LONG) => self.out.write_all(&[length as u8])?,
             length => {
                 self.out.write_all(&[LONG])?;
@@ -198,7 +217,7 @@ impl<W: Write> SegmentWriter<W> {
     }
 }
 
-/// Writes each process of a trace as a closed segment, to the writer that `open` returns for it.
+/// Writes each process of a trace as a closed segment, to the writer that `open` returns for it. The first has the events.
 pub fn write<W: Write>(
     trace: &Trace,
     mut open: impl FnMut(ProcessId, &str) -> io::Result<W>,
@@ -206,6 +225,9 @@ pub fn write<W: Write>(
     let mut writers = Vec::with_capacity(trace.processes.len());
     for (index, name) in trace.processes.iter().enumerate() {
         writers.push(SegmentWriter::new(open(ProcessId(index as u32), name)?, name)?);
+    }
+    if let Some(first) = writers.first_mut() {
+        trace.events.iter().try_for_each(|event| first.event(event))?;
     }
     for record in &trace.records {
         writers[record.process.index()].record(record)?;
