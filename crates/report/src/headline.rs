@@ -268,11 +268,11 @@ impl<'a> Blamed<'a> {
         }
         let [spec, given] = if sign == "=" { sides(stuck, left, right) } else { return None };
         if is_empty(given) && is_variable(stuck, root(spec)) {
-            let held = match self.distinct(spec)?[..] {
-                [only] => format!("while it was {}", short(only, VALUE)),
-                _ => "although it never was".to_owned(),
-            };
-            return Some(Told { sentence: format!("{who} found `{}` empty {held}", concrete(spec, op)), value: None });
+            let held = either(&self.distinct(spec)?);
+            return Some(Told {
+                sentence: format!("{who} found `{}` empty while it was {held}", concrete(spec, op)),
+                value: None,
+            });
         }
         let [seen] = self.distinct(given)?[..] else { return None };
         let is_result = |field: &Field| field.value == seen && (field.name == given || !is_named(op));
