@@ -280,8 +280,8 @@ impl Shared {
         let [operations, width, total] =
             [&self.operations, &self.width, &self.total].map(|n| n.load(Ordering::Relaxed));
         let stage = self.stage();
-        let done = match (operations, total) {
-            (_, 0) => format!("{} operations", HumanCount(operations)),
+        let done = match total {
+            0 => format!("{} operations", HumanCount(operations)),
             _ => format!("{} of {} operations", HumanCount(operations), HumanCount(total)),
         };
         let passed = elapsed.as_secs();

@@ -85,7 +85,6 @@ pub fn explain_violation(
     let site = program.predicate_site(&name, predicate);
     let broken = report::Broken {
         invariant: name.clone(),
-        groups: Vec::new(),
         broke: Vec::new(),
         span: report_builder.span(site),
         states: vec![shown_state(program, state)],

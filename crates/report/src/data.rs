@@ -589,9 +589,6 @@ pub struct Broken {
     pub broke: Vec<OpRef>,
     /// The states that violate the invariant.
     pub states: Vec<State>,
-    /// The same states by the values that its false part reads.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<StateGroup>,
     /// The outcomes of the invariant's parts in these states.
     pub conjuncts: Vec<Conjunct>,
 }

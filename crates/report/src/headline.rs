@@ -4,13 +4,13 @@
 //! sentence says only what holds in every possible state; where no template fits, it names the conjunct. What it says
 //! about the origin of a value comes from the smallest part that fails by itself, in which all operations are known.
 
-use crate::data::{Evidence, Field, Operation, Outcome, Rejection, Report, Span, StateGroup, Stuck, Verdict, Why};
+use crate::data::{
+    Evidence, Field, Operation, Outcome, Reason, Rejection, Report, Span, StateGroup, Stuck, Verdict, Why,
+};
+use crate::finding::VALUE;
 use crate::words::{list, short};
 
-/// The maximum width of a value.
-const VALUE: usize = 40;
-
-/// The same for a value that is shown for its structure, and for expressions.
+/// The maximum width of a value that is shown for its structure, and for expressions.
 const WIDE: usize = 90;
 
 /// The maximum number of values in a list of alternatives.
@@ -31,10 +31,8 @@ impl Report {
             } else if rejection.details == rejection.sentence {
                 rejection.details.clear();
             }
-            match &mut rejection.evidence {
-                Evidence::Stuck(stuck) => stuck.groups = groups,
-                Evidence::Invariant(broken) => broken.groups = groups,
-                Evidence::Contradiction { .. } | Evidence::Views(_) => {}
+            if let Evidence::Stuck(stuck) = &mut rejection.evidence {
+                stuck.groups = groups;
             }
         }
         self
@@ -76,8 +74,7 @@ impl Headline {
     }
 
     fn of_stuck(report: &Report, rejection: &Rejection, stuck: &Stuck, op: &Operation) -> Option<Headline> {
-        let reasons = stuck.reasons.iter().filter(|reason| Some(reason.op) == rejection.subject());
-        let words: Vec<String> = reasons
+        let words: Vec<String> = against(stuck, rejection)
             .filter_map(|reason| if let Why::Words { text } = &reason.why { Some(text.clone()) } else { None })
             .collect();
         if !words.is_empty() {
@@ -88,8 +85,7 @@ impl Headline {
         }
         let mut blamed = Blamed::all(stuck, rejection).into_iter();
         let Some(first) = blamed.next() else {
-            let excluded = stuck.reasons.iter().filter(|reason| Some(reason.op) == rejection.subject());
-            let excluded = excluded.filter_map(|reason| match &reason.why {
+            let excluded = against(stuck, rejection).filter_map(|reason| match &reason.why {
                 Why::Excluded { name, .. } => Some(format!("`{name}`")),
                 _ => None,
             });
@@ -133,6 +129,12 @@ impl Headline {
     }
 }
 
+/// The reasons against the operation that a rejection is about.
+fn against<'a>(stuck: &'a Stuck, rejection: &Rejection) -> impl Iterator<Item = &'a Reason> + use<'a> {
+    let subject = rejection.subject();
+    stuck.reasons.iter().filter(move |reason| Some(reason.op) == subject)
+}
+
 /// A sentence about what happened, and the value that should have been there, if it is one.
 struct Told {
     sentence: String,
@@ -157,7 +159,7 @@ impl<'a> Blamed<'a> {
     /// The false conjuncts, those that are false in the most states first.
     fn all(stuck: &'a Stuck, rejection: &Rejection) -> Vec<Blamed<'a>> {
         let mut found: Vec<(Span, Blamed<'a>)> = Vec::new();
-        for reason in stuck.reasons.iter().filter(|reason| Some(reason.op) == rejection.subject()) {
+        for reason in against(stuck, rejection) {
             let Why::Guard(guard) = &reason.why else { continue };
             for conjunct in &guard.conjuncts {
                 let is_false = |(_, outcome): &(usize, &Outcome)| **outcome == Outcome::False;
@@ -380,10 +382,8 @@ fn origin(report: &Report, stuck: &Stuck, blocked: &Operation, value: &str) -> O
 
 /// Groups of states with equal values of what the false conjunct reads.
 fn groups(rejection: &Rejection) -> Vec<StateGroup> {
-    let (blamed, total) = match &rejection.evidence {
-        Evidence::Stuck(stuck) => (Blamed::all(stuck, rejection).into_iter().next(), stuck.states.len()),
-        _ => (None, 0),
-    };
+    let Evidence::Stuck(stuck) = &rejection.evidence else { return Vec::new() };
+    let (blamed, total) = (Blamed::all(stuck, rejection).into_iter().next(), stuck.states.len());
     let Some(blamed) = blamed.filter(|blamed| blamed.states.len() == total && total > 1) else { return Vec::new() };
     let parts: Vec<(&str, &Vec<&str>)> = blamed
         .values
@@ -473,7 +473,7 @@ fn is_literal(text: &str) -> bool {
 }
 
 fn is_variable(stuck: &Stuck, name: &str) -> bool {
-    stuck.states.first().is_some_and(|state| state.variables.iter().any(|field| field.name == name))
+    stuck.states.first().is_some_and(|state| value_of(&state.variables, name).is_some())
 }
 
 fn value_of<'a>(variables: &'a [Field], name: &str) -> Option<&'a str> {

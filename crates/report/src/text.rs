@@ -220,10 +220,8 @@ pub(crate) fn snippet(report: &Report, finding: &Finding, color: bool, width: us
 
 /// A mark whose label fits beside its place. What is left out becomes a note.
 fn fitting(report: &Report, mark: &Mark, width: usize, told: &mut Vec<Note>) -> Mark {
-    let Some([(_, from), (line, to)]) = lines(report, mark.span) else { return mark.clone() };
-    let indent = if from == 1 { 0 } else { from.min(to) };
-    let before = MARGIN + line.to_string().len() + indent.max(to);
-    if before + mark.label.width() <= width {
+    let Some([_, (line, to)]) = lines(report, mark.span) else { return mark.clone() };
+    if MARGIN + line.to_string().len() + to + mark.label.width() <= width {
         return mark.clone();
     }
     let Some((label, values)) = mark.label.split_once(": ") else { return mark.clone() };

@@ -403,7 +403,6 @@ export interface Broken {
   invariant: string;
   span: Span;
   states: State[];
-  groups?: StateGroup[] | null;
   /** The operations whose step makes the invariant false, each in one of the orders. */
   broke?: OpRef[] | null;
   conjuncts: Conjunct[];

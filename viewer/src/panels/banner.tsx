@@ -9,7 +9,7 @@ import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
 import { capital, Op, Path, Sentence } from './parts.tsx';
 
-/** The headline. Under assumptions, the verdict is about fewer orders. */
+/** The verdict, and what it means; a rejection has a sentence instead. Under assumptions, it is about fewer orders. */
 export function headline(
   report: Report,
   assumed: string[],
@@ -34,9 +34,9 @@ export function headline(
     case 'stuck':
     case 'contradiction':
     case 'views':
-      return { sign: '✗', word: 'Rejected', rest: `no ${order} is allowed by`, tone: 'bad' };
+      return { sign: '✗', word: 'Rejected', rest: '', tone: 'bad' };
     case 'invariant':
-      return { sign: '✗', word: 'Violated', rest: `every ${order} violates ${verdict.invariant} of`, tone: 'bad' };
+      return { sign: '✗', word: 'Violated', rest: '', tone: 'bad' };
     case 'inconclusive':
       return { sign: '…', word: 'Inconclusive', rest: 'the check stopped early, against', tone: 'odd' };
   }
@@ -152,7 +152,7 @@ function Assumed({ texts }: { texts: string[] }) {
   ));
 }
 
-/** What the verdict means, if the report does not say it. */
+/** What supports the verdict. */
 function Summary({ report, assumed }: { report: Report; assumed: string[] }) {
   const verdict = verdictView(report);
   const of = report.history.operations === null ? '' : ` of ${count(report.history.operations)}`;

@@ -3,6 +3,7 @@
 import type { Coverage, CoveredPart, Report } from '../data/types.ts';
 import { history, report, setScale, showRange } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
+import { Table } from './parts.tsx';
 import { Widest } from './side.tsx';
 
 export function CoverTab() {
@@ -78,34 +79,21 @@ function Parts({ coverage }: { coverage: Coverage }) {
           </>
         )}
       </p>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Coverage of each action">
-        <table class="cover parts">
-          <thead>
-            <tr>
-              <th scope="col">part</th>
-              <th scope="col">action</th>
-              <th scope="col">where</th>
-              <th scope="col">taken</th>
-              <th scope="col">false</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sorted.slice(0, 200).map(({ action, part }) => (
-              <tr class={isUnexercised(part) ? 'odd' : ''}>
-                <th scope="row">
-                  <code>{brief(part.text, 80)}</code>
-                </th>
-                <td>{brief(action, 40)}</td>
-                <td>
-                  {part.path}:{part.line}
-                </td>
-                <td class="number">{count(part.taken)}</td>
-                <td class="number">{part.kind === 'branch' ? '' : count(part.refused)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table name="Coverage of each action" kind="cover parts" columns={['part', 'action', 'where', 'taken', 'false']}>
+        {sorted.slice(0, 200).map(({ action, part }) => (
+          <tr class={isUnexercised(part) ? 'odd' : ''}>
+            <th scope="row">
+              <code>{brief(part.text, 80)}</code>
+            </th>
+            <td>{brief(action, 40)}</td>
+            <td>
+              {part.path}:{part.line}
+            </td>
+            <td class="number">{count(part.taken)}</td>
+            <td class="number">{part.kind === 'branch' ? '' : count(part.refused)}</td>
+          </tr>
+        ))}
+      </Table>
       {sorted.length > 200 && <p class="quiet">{sorted.length - 200} more parts</p>}
     </section>
   );

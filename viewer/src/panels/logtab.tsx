@@ -6,7 +6,7 @@ import type { Field } from '../data/types.ts';
 import { blocked, contradicting, failureWord, report, selection, statusOf, stepOf, waiting } from '../state.ts';
 import { brief, count, many } from '../text.ts';
 import { liveHistory, openMenu, showOperation } from './local.ts';
-import { Copy } from './parts.tsx';
+import { Copy, Table } from './parts.tsx';
 import { timebox } from './steps.tsx';
 import { Value } from './value.tsx';
 
@@ -109,28 +109,16 @@ function Events() {
   return (
     <section aria-labelledby="h-events">
       <h3 id="h-events">Faults and annotations</h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Faults and annotations">
-        <table class="unplaced">
-          <thead>
-            <tr>
-              <th scope="col">event</th>
-              <th scope="col">time</th>
-              <th scope="col">concerns</th>
-              <th scope="col">text</th>
-            </tr>
-          </thead>
-          <tbody>
-            {events.slice(0, most).map(event => (
-              <tr>
-                <th scope="row">{brief(event.tag ? `${event.name} (${event.tag})` : event.name, 80)}</th>
-                <td>{event.end === event.start ? time(event.start) : `[${time(event.start)}, ${time(event.end)}]`}</td>
-                <td>{brief(event.nodes.join(', ') || 'all', 80)}</td>
-                <td>{brief(event.text, 300)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table name="Faults and annotations" kind="unplaced" columns={['event', 'time', 'concerns', 'text']}>
+        {events.slice(0, most).map(event => (
+          <tr>
+            <th scope="row">{brief(event.tag ? `${event.name} (${event.tag})` : event.name, 80)}</th>
+            <td>{event.end === event.start ? time(event.start) : `[${time(event.start)}, ${time(event.end)}]`}</td>
+            <td>{brief(event.nodes.join(', ') || 'all', 80)}</td>
+            <td>{brief(event.text, 300)}</td>
+          </tr>
+        ))}
+      </Table>
       {events.length > most && (
         <button type="button" class="more" onClick={() => setMost(most + 60)}>
           show more
@@ -168,48 +156,36 @@ function Unplaced() {
       <h3 id="h-unplaced">
         {kind === 'accepted' ? 'Unfinished operations, taken as not having happened' : 'Unplaced operations'}
       </h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Unplaced operations">
-        <table class="unplaced">
-          <thead>
-            <tr>
-              <th scope="col">status</th>
-              <th scope="col">operation</th>
-              <th scope="col">timebox</th>
-              <th scope="col">metadata</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(at => {
-              const op = past.op(at);
-              const [sign, word] = STATUS[statusOf(at)]!;
-              return (
-                op && (
-                  <tr>
-                    <td class={`tag ${statusOf(at)}`}>
-                      {sign} {word}
-                    </td>
-                    <td>
-                      <button
-                        type="button"
-                        class="op"
-                        onClick={() => void showOperation(at)}
-                        onContextMenu={event => {
-                          event.preventDefault();
-                          openMenu({ x: event.clientX, y: event.clientY, name: op.name });
-                        }}
-                      >
-                        {brief(`${op.name} ${op.text}`, 80)}
-                      </button>
-                    </td>
-                    <td>{timebox(op, past.timeline.origin)}</td>
-                    <td>{brief(op.meta.map(field => `${field.name} = ${field.value}`).join(', '), 120)}</td>
-                  </tr>
-                )
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Table name="Unplaced operations" kind="unplaced" columns={['status', 'operation', 'timebox', 'metadata']}>
+        {shown.map(at => {
+          const op = past.op(at);
+          const [sign, word] = STATUS[statusOf(at)]!;
+          return (
+            op && (
+              <tr>
+                <td class={`tag ${statusOf(at)}`}>
+                  {sign} {word}
+                </td>
+                <td>
+                  <button
+                    type="button"
+                    class="op"
+                    onClick={() => void showOperation(at)}
+                    onContextMenu={event => {
+                      event.preventDefault();
+                      openMenu({ x: event.clientX, y: event.clientY, name: op.name });
+                    }}
+                  >
+                    {brief(`${op.name} ${op.text}`, 80)}
+                  </button>
+                </td>
+                <td>{timebox(op, past.timeline.origin)}</td>
+                <td>{brief(op.meta.map(field => `${field.name} = ${field.value}`).join(', '), 120)}</td>
+              </tr>
+            )
+          );
+        })}
+      </Table>
       {(more || found.length > most) && (
         <button type="button" class="more" onClick={() => setMost(most + 60)}>
           show more

@@ -85,6 +85,31 @@ export function Section({ title, id, children }: { title: string; id: string; ch
   );
 }
 
+/** A table that scrolls by itself. */
+export function Table({ name, kind, columns, children }: TableProps) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={name}>
+      <table class={kind}>
+        <thead>
+          <tr>
+            {columns.map(column => (
+              <th scope="col">{column}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+interface TableProps {
+  name: string;
+  kind: string;
+  columns: string[];
+  children: ComponentChildren;
+}
+
 /** A sentence of the report: what is in backticks is code. An odd backtick stays one. */
 export function Sentence({ text, width }: { text: string; width: number }) {
   const pieces = brief(text, width).split('`');

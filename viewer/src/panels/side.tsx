@@ -38,7 +38,7 @@ export function Side({ report }: { report: Report }) {
             <Violated report={report} violation={verdict} />
           </Section>
           <Section id="h-states" title="States that violate it">
-            <Possible states={verdict.states} choosable={[]} groups={verdict.groups} />
+            <Possible states={verdict.states} choosable={[]} />
           </Section>
         </>
       )}

@@ -1,7 +1,7 @@
 // The toolbar above the timeline: filter, navigation, scale, sharing; and the line of assumptions.
 
 import { signal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { copyLink, copyMarkdown, cycle, nextTheme } from '../commands.ts';
 import { saveImage } from '../export/image.ts';
 import {
@@ -30,6 +30,7 @@ import {
 } from '../state.ts';
 import { brief, count, many, paragraph } from '../text.ts';
 import { drawn } from '../timeline/picture.ts';
+import { Dropdown } from './dropdown.tsx';
 import { enterMatch, isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
 import { dialog, reveal, shownOf, ways } from './local.ts';
@@ -188,16 +189,6 @@ function Filter() {
 }
 
 function Share() {
-  const box = useRef<HTMLSpanElement>(null);
-  useLayoutEffect(() => {
-    if (!sharing.value) return;
-    box.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
-    const close = (event: Event) => {
-      if (!box.current?.contains(event.target as Node)) sharing.value = false;
-    };
-    addEventListener('pointerdown', close);
-    return () => removeEventListener('pointerdown', close);
-  }, [sharing.value]);
   const items: [string, () => void][] = [
     ['Copy link', copyLink],
     ['Copy as Markdown', copyMarkdown],
@@ -206,46 +197,30 @@ function Share() {
     ['Print', () => print()],
   ];
   return (
-    <span
-      class="share"
-      ref={box}
-      onKeyDown={event => {
-        if (!sharing.value) return;
-        if (event.key === 'Escape') {
-          event.stopPropagation();
-          sharing.value = false;
-          box.current?.querySelector<HTMLElement>('button')?.focus();
-        } else step(event, box.current!);
-      }}
+    <Dropdown
+      open={sharing}
+      name="Share"
+      title="Share: link, Markdown, image, print"
+      sign="↗"
+      first="[role=menuitem]"
+      step={step}
     >
-      <button
-        type="button"
-        aria-haspopup="menu"
-        aria-expanded={sharing.value}
-        aria-label="Share"
-        title="Share: link, Markdown, image, print"
-        onClick={() => (sharing.value = !sharing.value)}
-      >
-        ↗
-      </button>
-      {sharing.value && (
-        <div class="menu" role="menu" aria-label="Share">
-          {items.map(([title, act]) => (
-            <button
-              type="button"
-              role="menuitem"
-              tabIndex={-1}
-              onClick={() => {
-                sharing.value = false;
-                act();
-              }}
-            >
-              {title}
-            </button>
-          ))}
-        </div>
-      )}
-    </span>
+      <div class="menu" role="menu" aria-label="Share">
+        {items.map(([title, act]) => (
+          <button
+            type="button"
+            role="menuitem"
+            tabIndex={-1}
+            onClick={() => {
+              sharing.value = false;
+              act();
+            }}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+    </Dropdown>
   );
 }
 

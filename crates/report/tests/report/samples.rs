@@ -283,7 +283,6 @@ pub(crate) fn violated() -> Report {
     let values: &[(&str, &[&str])] = &[("Len(queue)", &["3"])];
     let broken = Broken {
         invariant: "Small".into(),
-        groups: Vec::new(),
         broke: Vec::new(),
         span: span("Small"),
         states: vec![state("c4", &[("queue", "<<1, 2, 3>>")])],

@@ -172,7 +172,6 @@ impl Explainer<'_, '_> {
         };
         let broken = report::Broken {
             invariant: exclusion.name,
-            groups: Vec::new(),
             broke: broke.into_iter().map(|op| self.report_builder.op(op)).collect(),
             span: self.report_builder.span(site),
             states: states.iter().map(|state| self.spec.show(state)).collect(),
