@@ -7,8 +7,10 @@ import type { Page } from 'playwright-core';
 import type { RunHead } from '../src/data/types.ts';
 import type { Plan } from '../test/queue.ts';
 import { findings, open } from './browser.ts';
-import { pages, picture } from './golden.ts';
-import { make, writeParts } from './made.ts';
+import { pages } from './golden.ts';
+import { make, makeIndex } from './made.ts';
+import { picture } from './place.ts';
+import { campaigns, runs } from './samples.ts';
 
 /** Opens a generated page and runs `act`; no errors, and nothing serious that axe finds afterwards. */
 function look(
@@ -328,26 +330,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
   );
 
   test('an index of runs says how many operations there were, and when', async () => {
-    const began = 1_750_000_000;
-    const runs = Array.from({ length: 40 }, (_, at) => ({
-      id: `${at}`.padStart(6, 'a'),
-      began: began + at * 3,
-      // The first was made smaller.
-      plan: { seed: at, threads: 3, operations: 13, perturb: [], ...(at === 0 ? { only: { 0: [1, 3], 2: [0] } } : {}) },
-      command: ['queue'],
-      ended: null,
-      took: 0.1,
-      spec: 'Queue.tla',
-      verdict: at % 4 === 0 ? 'rejected' : 'accepted',
-      cause: at % 4 === 0 ? 'elem = Head(queue) is FALSE, Queue.tla' : null,
-      environment: { omnilink: '', system: '', processor: '', cores: 1 },
-      page: null,
-      sentence: 'none of them allows `Dequeue` next',
-    }));
-    const head = { schema: 'omnilink.page/1', kind: 'index', tool: 'OmniLink', name: 'runs', runs, damaged: [] };
-    const { page, errors, untilVerdict, end } = await open(
-      writeParts('index', new Map([['head', new TextEncoder().encode(JSON.stringify(head))]])),
-    );
+    const { page, errors, untilVerdict, end } = await open(makeIndex('index', { runs: runs() }));
     await untilVerdict();
     const rows = page.getByRole('grid', { name: 'Runs' }).getByRole('row');
     assert.match((await rows.nth(1).textContent()) ?? '', /^2025-06-15 15:08:37.*39100 ms/);
@@ -364,6 +347,50 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
     assert.deepEqual(await findings(page), []);
     assert.deepEqual(errors, []);
+    await end();
+  });
+
+  test('an index with campaigns says what is new, how often, and what overlapped', async () => {
+    const url = makeIndex('campaigns', { runs: runs(), overview: campaigns() });
+    const { page, errors, untilVerdict, violations, end } = await open(url);
+    await untilVerdict();
+    const title = page.getByRole('heading', { level: 1 });
+    assert.equal(await title.textContent(), '✗ 1 new cause since commit e41c9a2, 2 known ones still there');
+    const objects = page.getByRole('region', { name: 'Table of objects' });
+    const ring = objects.getByRole('row', { name: /ring-queue/ });
+    assert.match((await ring.textContent()) ?? '', /12,0436 %5.6 % … 6.5 %.*✗ fails1 new cause/);
+    const bars = ring.getByRole('list', { name: 'Recent campaigns of ring-queue' }).getByRole('listitem');
+    assert.equal(await bars.count(), 30);
+    assert.match((await bars.last().getAttribute('title')) ?? '', /^commit [0-9a-f]+, 2026-.* \d+ of 400 runs failed$/);
+    // Names from outside stay text.
+    assert.equal(await page.locator('img').count(), 0);
+    const causes = page.getByRole('region', { name: 'Causes' }).locator('.causelist > li');
+    assert.equal(await causes.count(), 4);
+    assert.match((await causes.nth(0).textContent()) ?? '', /^NEW 723 runs.*main\.rs:39 between.*commit e41c9a2/);
+    assert.match((await causes.nth(2).textContent()) ?? '', /known as#412reason.*until2026-12-01/);
+    assert.match((await causes.nth(2).textContent()) ?? '', /! expired/);
+    assert.match((await causes.nth(3).textContent()) ?? '', /1 in 29,000 of 88,310 runs/);
+    assert.equal(await causes.nth(0).getByRole('link').getAttribute('href'), 'aaaaa4/report.html');
+    const overlaps = page.getByRole('region', { name: 'Overlapping pairs of actions' });
+    const cells = overlaps.getByRole('row', { name: /^Enqueue/ }).getByRole('cell');
+    assert.deepEqual(await cells.allTextContents(), ['80 %', '90 %', '40 %', '0 %', '95 %']);
+    await page.getByText('! never called: Len').waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.screenshot({ path: picture('look-campaigns.png'), fullPage: true });
+    await objects.getByRole('button', { name: /^wiredtiger/ }).click();
+    await page.getByRole('heading', { name: /^Overlaps of wiredtiger/ }).waitFor();
+    await page.getByRole('button', { name: /^Only new/ }).click();
+    assert.equal(await causes.count(), 1);
+    assert.equal(await objects.getByRole('row').count(), 2);
+    await page.getByRole('button', { name: /^Only new/ }).click();
+    for (const width of [400, 900]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(100);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+    }
+    assert.deepEqual(await findings(page), []);
+    assert.deepEqual(errors, []);
+    assert.deepEqual(await violations(), []);
     await end();
   });
 

@@ -144,6 +144,12 @@ export function Path({ text, width }: { text: string; width: number }) {
   );
 }
 
+/** Links to the page of a run only if the path is relative, because names are untrusted. */
+export function RunLink({ id, page }: { id: string; page: string | null }) {
+  const isSafe = page !== null && !/^[a-z][a-z0-9+.-]*:|^\/|^\\/i.test(page);
+  return isSafe ? <a href={page}>{brief(id, 24)}</a> : <span>{brief(id, 24)}</span>;
+}
+
 /** A list cut to at most `most` items, with a button for more. */
 export function Few<T>({
   items,
