@@ -268,7 +268,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
   look('help explains every sign', {}, async page => {
     await page.keyboard.press('?');
     const help = page.getByRole('dialog');
-    for (const sign of ['✗', '◐', '≠', '<', '=', 'event no.', 'never returned'])
+    for (const sign of ['✗', '◐', '≠', '<', '=', 'event no.', 'unfinished', 'waits for ever'])
       await help.locator('dt').getByText(sign, { exact: true }).first().waitFor();
     assert.deepEqual(await findings(page), []);
     await page.screenshot({ path: picture('look-help.png') });

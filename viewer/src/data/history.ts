@@ -6,6 +6,7 @@
 // operations of a lane are found by binary search.
 
 import { type Signal, signal } from '@preact/signals';
+import type { Clock } from './clock.ts';
 import {
   type Columns,
   decodeChunk,
@@ -19,7 +20,7 @@ import {
 import { type Event, eventsOf } from './events.ts';
 import type { Parts } from './parts.ts';
 import { fromReport } from './plain.ts';
-import type { Field, Report, Shape, Timeline } from './types.ts';
+import type { Field, Operation, Report, Shape, Timeline } from './types.ts';
 
 export type Scale = 'order' | 'time';
 
@@ -81,6 +82,9 @@ export interface Points {
   last: number;
 }
 
+/** How an operation ended; null if it returned. */
+export type Outcome = NonNullable<Operation['outcome']> | null;
+
 /** What an operation saw of another: it missed it, it saw it, or the other is later in the order. */
 export type Sight = 'missed' | 'seen' | 'later';
 
@@ -100,6 +104,12 @@ export class History {
   readonly hasPoints: boolean;
   /** Faults and annotations, by start. */
   readonly events: Event[];
+  /** The unit of times. */
+  readonly clock: Clock;
+  /** The outcomes that the report has, by place. */
+  private readonly outcomes: Map<number, Outcome>;
+  /** True if no thread is enabled any more: every operation that did not return waits for ever. */
+  private readonly isStuck: boolean;
   private readonly lastTime: number;
   /** True if operations take effect within their intervals; in program order they need not. */
   private readonly isTimed: boolean;
@@ -135,6 +145,11 @@ export class History {
     this.query = query;
     this.isTimed = report.order === 'real-time';
     this.events = eventsOf(report, this.timeline);
+    this.clock = report.clock ?? null;
+    this.outcomes = new Map(
+      report.operations.flatMap(({ outcome }, op) => (outcome ? [[this.timeline.mentioned[op] ?? -1, outcome]] : [])),
+    );
+    this.isStuck = /no thread is enabled/i.test(report.ended ?? '');
     const { chunks, orders, operations, ranks, long } = this.timeline;
     this.size = operations;
     this.hasPoints = operations > 0 && ranks === operations && long.length === 0;
@@ -190,6 +205,15 @@ export class History {
       from: chunk.from[i]!,
       to: chunk.to[i]!,
     };
+  }
+
+  /** How an operation ended; null if it returned or is not loaded yet. */
+  outcomeOf(at: number): Outcome {
+    const known = this.outcomes.get(at);
+    if (known) return known;
+    const chunk = this.chunkOf(at);
+    if (chunk?.end[at - chunk.first] !== Number.POSITIVE_INFINITY) return null;
+    return this.isStuck ? 'blocked' : 'unfinished';
   }
 
   /** The name of an operation, such as `T3:12`; null if not loaded yet. */

@@ -7,11 +7,15 @@
 // After the failure: thin border, ·. Not counted: no fill, ○. Unknown: dotted border, ?. Placed: plain border, and a
 // tick of the line where it takes effect. Text is drawn last, so that nothing crosses it.
 //
+// An unfinished operation fades out at its open end, one that waits for ever is hatched there, and one that failed has a
+// filled corner.
+//
 // An operation that missed others has a hollow dot. While it is selected, the operations that it missed are faded and
 // dashed, those that it saw have a thin outline, and later ones are dimmed.
 
 import type { History, Sight } from '../data/history.ts';
 import { cutMiddle, nameWithin } from '../data/short.ts';
+import { OUTCOMES } from '../data/status.ts';
 import type { Ending, Report } from '../data/types.ts';
 import { stuckIn } from '../data/verdict.ts';
 import type { Status } from '../state.ts';
@@ -288,8 +292,11 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   if (status === 'unknown') style.dash = [1, 2];
   const sight = sightOf(picture, box.at);
   if (sight === 'missed') delete style.stroke;
-  if (box.open) drawOpenBox(pen, x, y, Math.max(FADE, width), height, style);
+  const outcome = picture.history.outcomeOf(box.at);
+  if (box.open && outcome !== 'blocked') drawOpenBox(pen, x, y, Math.max(FADE, width), height, style);
   else pen.rect(x, y, Math.max(3, width), height, style);
+  if (outcome === 'blocked') drawHatch(pen, Math.max(x, x + width - FADE - 8), y, Math.min(width, FADE), height, style);
+  if (outcome === 'failed') drawStruck(pen, x, y, Math.max(3, width), height, style);
   if (sight === 'missed') {
     pen.rect(x, y, Math.max(3, width), height, { stroke: colors.muted, width: 1.3, dash: MISSED, radius: 3 });
   }
@@ -328,6 +335,23 @@ function drawOpenBox(pen: Pen, x: number, y: number, width: number, height: numb
   if (!stroke) return;
   const edges = [x + Math.max(0, solid), y, x, y, x, y + height, x + Math.max(0, solid), y + height];
   pen.line(edges, { stroke, width: thick, alpha, ...(dash ? { dash } : {}) });
+}
+
+/** Marks the end of an operation that waits for ever with slanted lines. */
+function drawHatch(pen: Pen, x: number, y: number, width: number, height: number, { stroke, alpha = 1 }: Style): void {
+  if (!stroke) return;
+  pen.within(x, y, width, height, () => {
+    for (let from = x - height; from < x + width; from += 6)
+      pen.line([from, y + height, from + height, y], { stroke, width: 1, alpha: alpha * 0.8 });
+  });
+}
+
+/** Marks an operation that failed: its right upper corner is cut off. */
+function drawStruck(pen: Pen, x: number, y: number, width: number, height: number, { stroke, alpha = 1 }: Style): void {
+  if (!stroke) return;
+  const size = Math.min(width, height) * 0.6;
+  const corner = [x + width - size, y, x + width, y, x + width, y + size];
+  pen.line(corner, { fill: stroke, stroke, width: 1, alpha });
 }
 
 /** Draws a point in time as a diamond. */
@@ -416,13 +440,13 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   const letters = (pixels: number) => Math.floor(pixels / letterWidth()) - glyph.length;
   const within = (pixels: number) => (op ? nameWithin(op, text, letters(pixels)) : '');
   const own = end - x - 4;
-  // If no thread is enabled any more, whatever did not return waits for ever.
-  const isStuck = /no thread is enabled/i.test(picture.report.ended ?? '');
-  const fits = (note: string) => own > (text.length + note.length + glyph.length + 4) * letterWidth();
-  const never = box.open ? ([...(isStuck ? [`blocked, ${NEVER}`] : []), NEVER].find(fits) ?? '') : '';
-  const isNeverShown = never !== '';
-  const shown = within(isNeverShown ? own - (never.length + 2) * letterWidth() : own);
-  if (isNeverShown) drawLabel(pen, picture, box, status, never, end - (never.length + 1) * letterWidth() - 6, 0);
+  const outcome = history.outcomeOf(box.at);
+  const word = outcome ? OUTCOMES[outcome].word : '';
+  // The mark at the end stays visible.
+  const wide = (word.length + 2) * letterWidth() + (outcome === 'unfinished' ? 0 : FADE);
+  const hasWord = word !== '' && own > (text.length + glyph.length + 2) * letterWidth() + wide;
+  const shown = within(hasWord ? own - wide : own);
+  if (hasWord) drawLabel(pen, picture, box, status, word, end - wide, 0);
   const isWhole = shown === visible(text) && picture.note === '';
   if (status !== 'blocked' || isWhole) {
     drawLabel(pen, picture, box, status, shown ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
@@ -452,8 +476,6 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   taken.push({ row: box.row, from: at, to: at + (sign + best).length * letterWidth() });
 }
 
-/** Shown at the open end of an unfinished operation. */
-const NEVER = 'never returned';
 /** Distance of a label from the frame beside it, in pixels. */
 const BESIDE = 9;
 
