@@ -10,7 +10,7 @@ import { findings, open } from './browser.ts';
 import { pages } from './golden.ts';
 import { make, makeIndex } from './made.ts';
 import { picture } from './place.ts';
-import { campaigns, runs } from './samples.ts';
+import { campaigns, comparison, runs } from './samples.ts';
 
 /** Opens a generated page and runs `act`; no errors, and nothing serious that axe finds afterwards. */
 function look(
@@ -431,6 +431,34 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       ];
     },
   );
+
+  for (const width of [400, 1440]) {
+    look(
+      `another run is beside this one at ${width} pixels`,
+      {},
+      async (page, { report, compared }) => {
+        await page.setViewportSize({ width, height: 900 });
+        await page.getByRole('tab', { name: 'Compare' }).click();
+        await page.getByText('returned 4 here and 5 there').waitFor();
+        const rows = page.getByRole('grid', { name: 'Operations of both runs' }).getByRole('row');
+        assert.equal(await rows.count(), compared!.rows.length + 1);
+        const second = rows.nth(2);
+        assert.match((await second.textContent()) ?? '', /^≠ arguments/);
+        assert.equal(await second.locator('mark.differs').count(), 2);
+        assert.equal(await second.locator('mark.differs').nth(1).textContent(), '77');
+        await page.getByRole('button', { name: 'Only differences' }).click();
+        assert.equal(await rows.count(), compared!.rows.filter(row => row.kind !== 'same').length + 1);
+        assert.equal(await page.locator('img').count(), 0);
+        await rows.nth(1).getByRole('button').click();
+        await page.waitForFunction(name => location.hash.includes(`op=${name}`), report.operations[1]!.name);
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+        await page.locator('.lower').scrollIntoViewIfNeeded();
+      },
+      head => {
+        head.compared = comparison(head.report);
+      },
+    );
+  }
 
   look('dragging with Shift measures', {}, async page => {
     const { x, y, width } = (await page.locator('.timeline').boundingBox())!;

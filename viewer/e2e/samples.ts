@@ -1,6 +1,6 @@
 // Data of generated pages that no golden report has: runs, campaigns, a comparison.
 
-import type { Campaigns, FailureCause, IndexHead, TestedObject } from '../src/data/types.ts';
+import type { Campaigns, Comparison, FailureCause, IndexHead, Report, TestedObject } from '../src/data/types.ts';
 
 /** Forty runs, of which every fourth was rejected. */
 export function runs(): IndexHead['runs'] {
@@ -119,5 +119,34 @@ export function campaigns(): Campaigns {
       }),
       cause({ kind: 'stuck', object: 'skiplist remove', cause: 'T0 → T1 → T0 on `m1`, `m2`', runs: 3, of: 88_310 }),
     ],
+  };
+}
+
+/** Another run whose operations differ from some of this report. */
+export function comparison({ operations }: Report): Comparison {
+  const rows = operations.map((operation, at): Comparison['rows'][number] => {
+    const here = { text: operation.text, start: operation.start, end: operation.end, step: at + 1 };
+    const there = { ...here, step: at % 3 === 0 ? at + 2 : at + 1 };
+    if (at % 5 === 1) {
+      const kind = operation.results.length > 0 ? 'results' : 'arguments';
+      return { name: operation.name, kind, here, there: { ...there, text: operation.text.replace(/\d+/, '77') } };
+    }
+    if (at % 5 === 3) return { name: operation.name, kind: 'only-here', here: { ...here, step: null }, there: null };
+    return { name: operation.name, kind: 'same', here, there };
+  });
+  rows.push({
+    name: 'T9:0',
+    kind: 'only-there',
+    here: null,
+    there: { text: 'Dequeue(<img src=x onerror=alert(1)>)', start: 9, end: null, step: null },
+  });
+  return {
+    here: '34f9ca',
+    there: '85cb2c',
+    verdicts: ['rejected', 'accepted'],
+    sentence: '`T1:3` returned 4 here and 5 there; the operations before it are the same.',
+    same: 12,
+    rows,
+    left_out: 3,
   };
 }

@@ -5,6 +5,7 @@ import type { RunHead } from './data/types.ts';
 import { followKeys } from './keys.ts';
 import { Help, Palette } from './palette.tsx';
 import { Banner, headline } from './panels/banner.tsx';
+import { CompareTab } from './panels/comparetab.tsx';
 import { CoverTab, SearchTab } from './panels/covertab.tsx';
 import { followFilter } from './panels/find.ts';
 import { followFit, followPlaces, pending } from './panels/focus.ts';
@@ -146,13 +147,14 @@ const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | nul
   interpretations: { title: 'Interpretations', draw: () => <Interpretations /> },
   state: { title: 'State', draw: () => <StateTab /> },
   spec: { title: 'Spec', draw: () => <SpecTab /> },
+  compare: { title: 'Compare', draw: () => <CompareTab /> },
   log: { title: 'Log', draw: () => <LogTab /> },
   coverage: { title: 'Coverage', draw: () => <CoverTab /> },
   search: { title: 'Search', draw: () => <SearchTab /> },
 };
 
 /** The tabs that have content. Their order is the same on all pages. */
-function tabsOf({ report }: RunHead): string[] {
+function tabsOf({ report, compared }: RunHead): string[] {
   const { kind } = verdictView(report);
   // A contradiction comes without an order, so there are no interpretations and no states.
   const hasStates = contradicting.value.length === 0 && kind !== 'inconclusive';
@@ -162,6 +164,7 @@ function tabsOf({ report }: RunHead): string[] {
     interpretations: !hasStates || kind !== 'stuck',
     state: !hasStates,
     schedule: !report.interleaving,
+    compare: !compared,
   };
   return Object.keys(TABS).filter(name => !without[name]);
 }
