@@ -19,14 +19,21 @@ export async function loadJson<T>(parts: Parts, name: string, query?: [string, s
 
 class FileParts implements Parts {
   readonly served = false;
+  /** Compressed parts that may be loaded again, without the text of their elements, which takes more memory. */
+  private readonly kept = new Map<string, Uint8Array<ArrayBuffer>>();
 
   async load(name: string): Promise<Uint8Array> {
+    const bytes = this.kept.get(name) ?? this.take(name);
+    return gunzip(bytes);
+  }
+
+  private take(name: string): Uint8Array<ArrayBuffer> {
     const element = document.getElementById(`part-${name}`);
     if (!element) throw new Error(`no part \`${name}\` in this file`);
-    const text = element.textContent ?? '';
-    // Frees the text, which takes more memory than the decoded data.
+    const bytes = fromBase64(element.textContent ?? '');
     element.remove();
-    return gunzip(fromBase64(text));
+    if (/^(chunk|order)-/.test(name)) this.kept.set(name, bytes);
+    return bytes;
   }
 }
 

@@ -61,7 +61,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
   const { left, top, width, height } = geometry;
   const scene = compose(history, lanes, geometry);
   pen.rect(0, 0, width, height, { fill: colors.bg });
-  scene.isCrowded = isCrowded(scene) && !picture.part && !picture.matches;
+  scene.isCrowded = scene.isVast || (isCrowded(scene) && !picture.part && !picture.matches);
   if (scene.isCrowded) {
     pen.within(left, 0, width - left, height, () => drawAxis(pen, picture, null));
     drawFlights(pen, picture, scene);
