@@ -6,11 +6,11 @@ import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { RunHead } from '../src/data/types.ts';
 import type { Plan } from '../test/queue.ts';
-import { findings, open } from './browser.ts';
+import { findings, open, strain } from './browser.ts';
 import { pages } from './golden.ts';
 import { make, makeIndex } from './made.ts';
 import { picture } from './place.ts';
-import { campaigns, comparison, runs } from './samples.ts';
+import { campaigns, comparison, runs, withFaults } from './samples.ts';
 
 /** Opens a generated page and runs `act`; no errors, and nothing serious that axe finds afterwards. */
 function look(
@@ -457,6 +457,39 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       head => {
         head.compared = comparison(head.report);
       },
+    );
+  }
+
+  for (const operations of [600, 40_000]) {
+    look(
+      `durations of ${operations} operations`,
+      { operations, processes: 8, stops: true },
+      async page => {
+        const { task } = await strain(page, async () => {
+          await page.getByRole('tab', { name: 'Latency' }).click();
+          await page
+            .getByRole('img', { name: new RegExp(`^Durations over time: .* ${operations.toLocaleString('en')}`) })
+            .waitFor();
+        });
+        assert.ok(task < 200, `a task took ${task} ms`);
+        const table = page.getByRole('region', { name: 'Durations by action' });
+        assert.match((await table.getByRole('row', { name: /Enqueue/ }).textContent()) ?? '', /\d ns.*\d (ns|µs)/);
+        await page.screenshot({ path: picture(`look-latency-${operations}.png`) });
+        await table
+          .getByRole('row', { name: /Dequeue/ })
+          .getByRole('button')
+          .first()
+          .click();
+        await page.waitForFunction(() => /op=T\d:\d/.test(location.hash));
+        await page.locator('.latency .chosen').waitFor();
+        await table.getByRole('checkbox').first().uncheck();
+        // A click in the plot moves the timeline there.
+        const before = await page.evaluate(() => location.hash);
+        const { x, y, width } = (await page.locator('.latency .plot').boundingBox())!;
+        await page.mouse.click(x + width * 0.3, y + 250);
+        await page.waitForFunction(hash => location.hash !== hash, before);
+      },
+      withFaults,
     );
   }
 

@@ -1,6 +1,14 @@
 // Data of generated pages that no golden report has: runs, campaigns, a comparison.
 
-import type { Campaigns, Comparison, FailureCause, IndexHead, Report, TestedObject } from '../src/data/types.ts';
+import type {
+  Campaigns,
+  Comparison,
+  FailureCause,
+  IndexHead,
+  Report,
+  RunHead,
+  TestedObject,
+} from '../src/data/types.ts';
 
 /** Forty runs, of which every fourth was rejected. */
 export function runs(): IndexHead['runs'] {
@@ -149,4 +157,23 @@ export function comparison({ operations }: Report): Comparison {
     rows,
     left_out: 3,
   };
+}
+
+/** Faults before the failure, nanoseconds, and outcomes. */
+export function withFaults({ report }: RunHead): void {
+  const { start } = report.operations[0]!;
+  report.clock = 'ns';
+  report.history.events = [
+    {
+      name: 'partition',
+      tag: 'nemesis',
+      start: start - 2500,
+      end: start - 1200,
+      nodes: ['T0', 'T2'],
+      text: 'n1 | n2 n3',
+    },
+    { name: 'kill -9', tag: 'operator', start: start - 600, end: start - 200, text: 'the leader was killed' },
+  ];
+  for (const operation of report.operations) if (operation.end === null) operation.outcome = 'blocked';
+  report.operations[1]!.outcome = 'failed';
 }

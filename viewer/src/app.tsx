@@ -11,6 +11,7 @@ import { followFilter } from './panels/find.ts';
 import { followFit, followPlaces, pending } from './panels/focus.ts';
 import { IndexPage } from './panels/indexpage.tsx';
 import { Interpretations } from './panels/interpretations.tsx';
+import { LatencyTab } from './panels/latencytab.tsx';
 import { announcement, followAnnounce, followWidth, openMenu, toast } from './panels/local.ts';
 import { LogTab } from './panels/logtab.tsx';
 import { ContextMenu } from './panels/menu.tsx';
@@ -149,6 +150,7 @@ const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | nul
   spec: { title: 'Spec', draw: () => <SpecTab /> },
   compare: { title: 'Compare', draw: () => <CompareTab /> },
   log: { title: 'Log', draw: () => <LogTab /> },
+  latency: { title: 'Latency', draw: () => <LatencyTab /> },
   coverage: { title: 'Coverage', draw: () => <CoverTab /> },
   search: { title: 'Search', draw: () => <SearchTab /> },
 };
@@ -165,6 +167,8 @@ function tabsOf({ report, compared }: RunHead): string[] {
     state: !hasStates,
     schedule: !report.interleaving,
     compare: !compared,
+    // Events of a log have no duration.
+    latency: history.value?.hasPoints !== false,
   };
   return Object.keys(TABS).filter(name => !without[name]);
 }

@@ -209,6 +209,13 @@ export const COMMANDS: Command[] = [
   { group: 'View', title: 'Tab: Log', keys: [], run: () => openTab('log'), when: isRun },
   { group: 'View', title: 'Tab: Schedule', keys: [], run: () => openTab('schedule'), when: hasSchedule },
   { group: 'View', title: 'Tab: Compare', keys: [], run: () => openTab('compare'), when: () => !!run.value?.compared },
+  {
+    group: 'View',
+    title: 'Tab: Latency',
+    keys: [],
+    run: () => openTab('latency'),
+    when: () => history.value?.hasPoints === false,
+  },
   { group: 'View', title: 'Tab: Coverage', keys: [], run: () => openTab('coverage'), when: isRun },
   { group: 'View', title: 'Tab: Search', keys: [], run: () => openTab('search'), when: isRun },
   { group: 'Share', title: 'Copy link to this view', keys: ['c'], run: copyLink },

@@ -215,6 +215,11 @@ export class History {
     };
   }
 
+  /** True if the report says how an operation ended. */
+  hasOutcome(at: number): boolean {
+    return this.outcomes.has(at);
+  }
+
   /** How an operation ended; null if it returned or is not loaded yet. */
   outcomeOf(at: number): Outcome {
     const known = this.outcomes.get(at);
