@@ -193,11 +193,12 @@ export const COMMANDS: Command[] = [
   },
   {
     group: 'View',
-    title: 'Order lanes by name or by their part in the failure',
+    title: 'Order lanes by their part in the failure, by name or by node',
     keys: ['l'],
     run: () => {
-      laneOrder.value = laneOrder.value === 'failure' ? 'name' : 'failure';
-      notify(laneOrder.value === 'name' ? 'lanes by name' : 'lanes by their part in the failure');
+      const next = { failure: 'name', name: history.value?.hasNodes ? 'node' : 'failure', node: 'failure' } as const;
+      laneOrder.value = next[laneOrder.value];
+      notify(laneOrder.value === 'failure' ? 'lanes by their part in the failure' : `lanes by ${laneOrder.value}`);
     },
     when: isRun,
   },

@@ -60,8 +60,8 @@ export const pins = signal<number[]>([]);
 /** True if lanes not involved in the failure are hidden. */
 export const collapsed = signal(true);
 
-/** The order of lanes: those involved in the failure first, or by name, which is the same on every page. */
-export const laneOrder = signal<'failure' | 'name'>('failure');
+/** The order of lanes: those involved in the failure first; by name, which is the same on every page; or by node. */
+export const laneOrder = signal<'failure' | 'name' | 'node'>('failure');
 /** True if operations outside the smallest failing part are dimmed. */
 export const onlyPart = signal(false);
 

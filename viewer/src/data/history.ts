@@ -131,6 +131,10 @@ export class History {
   private readonly steps: Uint32Array;
   private readonly chunkSize: number;
   private readonly orderSize: number;
+  private readonly isPlainWithNodes: boolean;
+  /** The known nodes of processes, and the chunks that were searched for them. */
+  private readonly nodeOf: (string | null)[];
+  private readonly searched: Uint8Array;
   private sent: Messages | null = null;
   private hidden: Unlogged[] | null = null;
   private readonly loads = new Map<string, Promise<void>>();
@@ -167,6 +171,9 @@ export class History {
     this.chunks = shared?.chunks ?? new Cache(chunks.length, most);
     this.orders = new Cache(orders.length, most);
     this.seen = new Uint8Array(orders.length);
+    this.isPlainWithNodes = plain?.operations.some(op => op.meta.some(({ name }) => name === 'node')) ?? false;
+    this.nodeOf = this.timeline.processes.map(() => null);
+    this.searched = new Uint8Array(chunks.length);
     this.firsts = new Uint32Array(operations);
     this.steps = new Uint32Array(operations);
     this.chunkSize = Math.max(1, chunks[0]?.count ?? 1);
@@ -227,6 +234,27 @@ export class History {
     const chunk = this.chunkOf(at);
     if (chunk?.end[at - chunk.first] !== Number.POSITIVE_INFINITY) return null;
     return this.isStuck ? 'blocked' : 'unfinished';
+  }
+
+  /** True if operations carry the node that they ran on or against. */
+  get hasNodes(): boolean {
+    return this.timeline.shapes.some(shape => shape.meta.includes('node')) || this.isPlainWithNodes;
+  }
+
+  /** The node of each process, that of its first loaded operation; null if none is known yet. */
+  nodes(): readonly (string | null)[] {
+    for (let k = 0; k < this.chunks.length && this.nodeOf.includes(null); k += 1) {
+      const chunk = this.chunks.peek(k);
+      if (!chunk || this.searched[k]) continue;
+      this.searched[k] = 1;
+      for (const [process, known] of this.nodeOf.entries()) {
+        const first = chunk.lanes[process]!;
+        if (known !== null || first === chunk.lanes[process + 1]) continue;
+        const meta = this.op(chunk.first + chunk.laneOps[first]!)?.meta ?? [];
+        this.nodeOf[process] = meta.find(({ name }) => name === 'node')?.value.replace(/^"|"$/g, '') ?? null;
+      }
+    }
+    return this.nodeOf;
   }
 
   /** The name of an operation, such as `T3:12`; null if not loaded yet. */

@@ -24,7 +24,7 @@ import { drawAxis, drawUnit } from './axis.ts';
 import type { Colors } from './colors.ts';
 import { drawEvents, drawShades } from './faults.ts';
 import { drawFlights, isCrowded } from './flight.ts';
-import { type Lanes, laneNames } from './lanes.ts';
+import { type Lanes, laneLabel } from './lanes.ts';
 import { drawMessages } from './messages.ts';
 import { drawOrder, drawUnlogged } from './order.ts';
 import { cut, letterWidth, type Pen, type Style } from './pen.ts';
@@ -140,7 +140,9 @@ function drawRules(pen: Pen, { geometry, colors, lanes }: Picture): void {
   const [first, last] = visibleRows(geometry, lanes.shown.length);
   for (let row = first; row < last; row += 1) {
     const y = Math.round(toY(geometry, row + 1)) - 1;
-    pen.rect(geometry.left, y, geometry.width - geometry.left, 1, { fill: colors.border, alpha: 0.6 });
+    const [node, next] = [row, row + 1].map(row => lanes.nodes?.[lanes.shown[row] ?? -1]);
+    const style = node === next ? { fill: colors.border, alpha: 0.6 } : { fill: colors.muted };
+    pen.rect(geometry.left, y, geometry.width - geometry.left, 1, style);
   }
 }
 
@@ -439,14 +441,14 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   const text = history.text(box.at) ?? '';
   const letters = (pixels: number) => Math.floor(pixels / letterWidth()) - glyph.length;
   const within = (pixels: number) => (op ? nameWithin(op, text, letters(pixels)) : '');
-  const own = end - x - 4;
   const outcome = history.outcomeOf(box.at);
+  // The mark at the end of one that waits for ever stays visible.
+  const own = end - x - 4 - (outcome === 'blocked' ? FADE : 0);
   const word = outcome ? OUTCOMES[outcome].word : '';
-  // The mark at the end stays visible.
-  const wide = (word.length + 2) * letterWidth() + (outcome === 'unfinished' ? 0 : FADE);
+  const wide = (word.length + 2) * letterWidth() + (outcome === 'failed' ? FADE : 0);
   const hasWord = word !== '' && own > (text.length + glyph.length + 2) * letterWidth() + wide;
   const shown = within(hasWord ? own - wide : own);
-  if (hasWord) drawLabel(pen, picture, box, status, word, end - wide, 0);
+  if (hasWord) drawLabel(pen, picture, box, status, word, x + own + 4 - wide, 0);
   const isWhole = shown === visible(text) && picture.note === '';
   if (status !== 'blocked' || isWhole) {
     drawLabel(pen, picture, box, status, shown ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
@@ -565,14 +567,13 @@ function drawNames(pen: Pen, { geometry, colors, history, lanes, pins }: Picture
   const { left, top, height } = geometry;
   pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
   const [first, last] = visibleRows(geometry, lanes.shown.length + 1);
-  const names = laneNames(history);
   const room = Math.floor((left - 22) / letterWidth());
   pen.within(0, top, left, height - top, () => {
     for (let row = first; row < last; row += 1) {
       const y = toY(geometry, row) + geometry.lane / 2;
       const process = lanes.shown[row];
       if (process === undefined) continue;
-      const name = cutMiddle(visible(names[process]!), room);
+      const name = cutMiddle(visible(laneLabel(history, lanes, process)), room);
       if (pins.includes(process)) pen.rect(7, y - 3, 6, 6, { fill: colors.accent, radius: 3 });
       pen.text(18, y, name, { fill: colors.muted, bold: pins.includes(process) });
     }

@@ -11,6 +11,7 @@ import { visible } from '../text.ts';
 import { round } from './axis.ts';
 import type { Colors } from './colors.ts';
 import { diamond } from './draw.ts';
+import { eventColors } from './faults.ts';
 import { cut, letterWidth, type Pen } from './pen.ts';
 
 /** The inputs of a drawing. */
@@ -125,13 +126,14 @@ function drawFaults(pen: Pen, { history, colors, height }: LatencyPicture, frame
     for (const event of events) {
       const [from, to] = extent(event);
       if (to < frame.left || from > frame.right) continue;
-      pen.rect(from, 0, to - from, height - AXIS, { fill: colors.eventSoft, alpha: 0.55 });
-      pen.rect(from, 0, 1, height - AXIS, { fill: colors.event, alpha: 0.6 });
+      const { solid, soft } = eventColors(colors, event);
+      pen.rect(from, 0, to - from, height - AXIS, soft);
+      pen.rect(from, 0, 1, height - AXIS, { fill: solid, alpha: 0.6 });
       const x = Math.max(from + 4, taken);
       const label = cut(visible(event.name.slice(0, 60)), frame.right - x - 4);
       // Names of faults that are close together do not overlap: later ones are only in the list of events.
       if (x > Math.max(to, from + 40) || label.length < 3) continue;
-      pen.text(x, EVENT / 2, label, { fill: colors.event, small: true });
+      pen.text(x, EVENT / 2, label, { fill: solid, small: true });
       taken = x + (label.length + 1) * letterWidth();
     }
   });

@@ -7,7 +7,7 @@
 
 import { type History, type Loaded, type Scale, SHOWN, search, sumsOf } from '../data/history.ts';
 import type { Status } from '../state.ts';
-import { type Lanes, laneNames } from './lanes.ts';
+import { type Lanes, laneLabel } from './lanes.ts';
 import { letterWidth } from './pen.ts';
 
 export interface Geometry {
@@ -108,8 +108,7 @@ export function measure(
   viewport: { from: number; to: number },
   scale: Scale,
 ): Geometry {
-  const names = laneNames(history);
-  const longest = lanes.shown.reduce((most, process) => Math.max(most, names[process]!.length), 2);
+  const longest = lanes.shown.reduce((most, process) => Math.max(most, laneLabel(history, lanes, process).length), 2);
   const left = Math.ceil(Math.max(64, Math.min(14, longest) * letterWidth() + 28));
   const rows = lanes.shown.length + (lanes.idle > 0 ? 1 : 0);
   const top = AXIS + eventsHeight(history);

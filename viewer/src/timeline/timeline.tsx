@@ -32,6 +32,7 @@ import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
 import { eventAt } from './faults.ts';
 import { rangeAt } from './flight.ts';
+import type { LaneOrder } from './lanes.ts';
 import { Measure, measured } from './measure.tsx';
 import { missedLines } from './missed.ts';
 import { geometry, lanes, noteDrawn, pictureNow, scroll, size } from './picture.ts';
@@ -153,13 +154,16 @@ function eventTip(at: number): About | null {
   return { title: brief(event.tag ? `${event.name} (${event.tag})` : event.name, 240), lines };
 }
 
+const ORDERS: Record<LaneOrder, string> = {
+  failure: 'by their part in the failure',
+  name: 'by name',
+  node: 'by node',
+};
+
 function processTip(at: number): About | null {
   const name = history.value?.timeline.processes[at];
   if (name === undefined) return null;
-  const order =
-    lanes.value?.order === 'name'
-      ? 'Lanes are ordered by name'
-      : 'Lanes are ordered by their part in the failure: the blocked operation first';
+  const order = `Lanes are ordered ${ORDERS[lanes.value?.order ?? 'name']}`;
   const isPinned = pins.value.includes(at);
   return { title: brief(name, 240), lines: [order, isPinned ? 'Click to unpin' : 'Click to pin it on top'] };
 }
@@ -242,7 +246,7 @@ function describe(scene: Scene): string {
   const missed = chosen === null ? [] : missedLines(past, chosen, null).map(line => `, ${line}`);
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;
   const count = lanes.value?.shown.length ?? 0;
-  const order = count < 2 ? '' : lanes.value?.order === 'name' ? ' by name' : ' by their part in the failure';
+  const order = count < 2 ? '' : ` ${ORDERS[lanes.value?.order ?? 'name']}`;
   const faults = past.events.filter(event => {
     const [from, to] = [event.start, event.end].map(time => (scale.value === 'time' ? time : past.rankOf(time)));
     return from! <= shape.to && to! >= shape.from;
