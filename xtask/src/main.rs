@@ -2,7 +2,8 @@
 //!
 //! `ci` must pass before a change is merged, and runs the same steps on a laptop and in automation. The other commands
 //! are steps of `ci` or tools for developers. `oracle` needs Java; `viewer` needs Node, Chromium and Firefox; some
-//! studies need Debian packages. `bench`, and the costs that `schedules` measures, are meaningful only on an idle machine.
+//! studies need Debian packages. `bench`, and the costs that `schedules` measures, are meaningful only on an idle
+//! machine.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script prints to its user")]
 
