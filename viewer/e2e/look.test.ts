@@ -372,7 +372,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.equal(await title.textContent(), '✗ 1 new cause since commit e41c9a2, 2 known ones still there');
     const objects = page.getByRole('region', { name: 'Table of objects' });
     const ring = objects.getByRole('row', { name: /ring-queue/ });
-    assert.match((await ring.textContent()) ?? '', /12,0436 %5.6 % … 6.5 %.*✗ fails1 new cause/);
+    assert.match((await ring.textContent()) ?? '', /12,0436 %5.6 – 6.5 %.*✗ fails1 new cause/);
     const bars = ring.getByRole('list', { name: 'Recent campaigns of ring-queue' }).getByRole('listitem');
     assert.equal(await bars.count(), 30);
     assert.match((await bars.last().getAttribute('title')) ?? '', /^commit [0-9a-f]+, 2026-.* \d+ of 400 runs failed$/);

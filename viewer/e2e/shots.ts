@@ -81,7 +81,7 @@ for (const { name, url, tabs } of samples) {
     await page.setViewportSize({ width: 794, height: 1123 });
     await page.emulateMedia({ media: 'print' });
     await shoot(page, paper, true);
-    await page.emulateMedia({ media: 'screen' });
+    await page.emulateMedia({ media: null });
     await page.setViewportSize({ width: 1440, height: 900 });
   }
   await end();

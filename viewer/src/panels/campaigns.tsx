@@ -114,7 +114,9 @@ function Objects({ objects, shown }: { objects: TestedObject[]; shown: TestedObj
           <thead>
             <tr>
               <th scope="col">object</th>
-              <th scope="col">runs</th>
+              <th scope="col" class="runs">
+                runs
+              </th>
               <th scope="col">failed</th>
               <th scope="col" class="recent">
                 failed per campaign, newest right
@@ -141,7 +143,7 @@ function Objects({ objects, shown }: { objects: TestedObject[]; shown: TestedObj
                       {brief(object.spec, 60)} · {brief(object.how, 80)}
                     </p>
                   </th>
-                  <td class="number">{count(object.runs)}</td>
+                  <td class="number runs">{count(object.runs)}</td>
                   <td class="number">
                     {frequency(object.failed, object.runs)}
                     <Interval rate={object.rate} />
@@ -174,7 +176,7 @@ function Objects({ objects, shown }: { objects: TestedObject[]; shown: TestedObj
 function Interval({ rate: [low, high] }: { rate: [number, number] }) {
   return (
     <p class="quiet" title="95 % confidence interval">
-      {low <= 0 ? `≤ ${percent(high)}` : `${percent(low)} … ${percent(high)}`}
+      {low <= 0 ? `≤ ${percent(high)}` : `${percent(low).replace(' %', '')} – ${percent(high)}`}
     </p>
   );
 }
