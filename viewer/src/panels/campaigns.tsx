@@ -11,7 +11,7 @@ import type {
   TestedObject,
 } from '../data/types.ts';
 import { brief, count, date, frequency, many, percent } from '../text.ts';
-import { Few, RunLink, Sentence } from './parts.tsx';
+import { Fact, Few, RunLink, Sentence } from './parts.tsx';
 import { HelpButton, ThemeButton } from './toolbar.tsx';
 
 /** True if only new causes and the objects that have them are shown. */
@@ -262,15 +262,6 @@ function Cause({ cause, runs, onFilter }: { cause: FailureCause } & Omit<Campaig
         </dl>
       )}
     </li>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -6,7 +6,7 @@ import type { ComparedOperation, ComparedRow, Comparison } from '../data/types.t
 import { history, run } from '../state.ts';
 import { brief, count } from '../text.ts';
 import { notify, showOperation } from './local.ts';
-import { Sentence } from './parts.tsx';
+import { Fact, Sentence } from './parts.tsx';
 import { Marked, marked, type Stretch } from './value.tsx';
 import { Rows } from './virtual.tsx';
 
@@ -31,6 +31,8 @@ function Compared({ compared }: { compared: Comparison }) {
   const { here, there, verdicts } = compared;
   const rows = onlyDifferences.value ? compared.rows.filter(row => row.kind !== 'same') : compared.rows;
   const figures: [string, string][] = [
+    [`here, ${brief(here, 60)}`, brief(verdicts[0], 40)],
+    [`there, ${brief(there, 60)}`, brief(verdicts[1], 40)],
     ['same in both', count(compared.same)],
     ['left out', count(compared.left_out)],
   ];
@@ -42,10 +44,10 @@ function Compared({ compared }: { compared: Comparison }) {
         </p>
         <div class="line">
           <dl class="facts">
-            <Fact name={`here, ${brief(here, 60)}`} value={brief(verdicts[0], 40)} />
-            <Fact name={`there, ${brief(there, 60)}`} value={brief(verdicts[1], 40)} />
             {figures.map(([name, value]) => (
-              <Fact name={name} value={value} />
+              <Fact name={name}>
+                <b>{value}</b>
+              </Fact>
             ))}
           </dl>
           <button
@@ -79,17 +81,6 @@ function Compared({ compared }: { compared: Comparison }) {
           draw={row => <Row row={rows[row]!} />}
         />
       )}
-    </div>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <b>{value}</b>
-      </dd>
     </div>
   );
 }

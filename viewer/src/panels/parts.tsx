@@ -110,6 +110,16 @@ interface TableProps {
   children: ComponentChildren;
 }
 
+/** A label and its value, in a list of class `facts`. */
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
 /** A sentence of the report: what is in backticks is code. An odd backtick stays one. */
 export function Sentence({ text, width }: { text: string; width: number }) {
   const pieces = brief(text, width).split('`');
