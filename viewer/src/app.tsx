@@ -1,5 +1,6 @@
 // The page: verdict above, timeline and tabs on the left, explanation on the right.
 
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { RunHead } from './data/types.ts';
 import { followKeys } from './keys.ts';
@@ -113,12 +114,35 @@ function Waiting() {
   );
 }
 
+/** How much of the page is drawn: the verdict first, then the timeline and the explanation, then the tabs. */
+const stage = signal(0);
+
+/** Draws the next part after the browser has painted, or soon if it paints nothing, as in a background tab. */
+function followStage(): (() => void) | undefined {
+  if (stage.value >= 2) return;
+  const next = () => {
+    clearTimeout(timer);
+    cancelAnimationFrame(frame);
+    stage.value += 1;
+  };
+  let timer = window.setTimeout(next, 250);
+  const frame = requestAnimationFrame(() => {
+    clearTimeout(timer);
+    timer = window.setTimeout(next);
+  });
+  return () => {
+    clearTimeout(timer);
+    cancelAnimationFrame(frame);
+  };
+}
+
 function RunPage({ page }: { page: RunHead }) {
+  useEffect(followStage, [stage.value]);
   return (
     <div class="page">
       <Banner head={page} />
       <main id="main" class="left" tabIndex={-1}>
-        {hasTimeline(page) && (
+        {hasTimeline(page) && stage.value >= 1 && (
           <section class="upper" aria-label="Timeline">
             <h2 class="offscreen">Timeline</h2>
             <Toolbar />
@@ -130,9 +154,9 @@ function RunPage({ page }: { page: RunHead }) {
             <Toast />
           </section>
         )}
-        <Tabs page={page} />
+        {stage.value >= 2 && <Tabs page={page} />}
       </main>
-      <Side report={page.report} />
+      {stage.value >= 1 && <Side report={page.report} />}
     </div>
   );
 }

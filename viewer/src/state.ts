@@ -441,13 +441,16 @@ export async function refresh(): Promise<boolean> {
   try {
     const assume = asked.focus.map((text): [string, string] => ['assume', text]);
     const expressions = asked.watch.map((text): [string, string] => ['watch', text]);
+    // Both are in a file, and are decompressed at the same time.
+    const early = parts.has('states') ? loadStates(parts, []) : null;
+    early?.catch(() => {});
     const loaded = await loadJson<Head>(parts, 'head', assume);
     if (loaded.kind === 'index') {
       head.value = loaded;
       return true;
     }
     const past = new History(parts, loaded.timeline, loaded.report, assume, history.value);
-    const known = loaded.timeline ? await loadStates(parts, [...assume, ...expressions]) : null;
+    const known = loaded.timeline ? await (early ?? loadStates(parts, [...assume, ...expressions])) : null;
     if (mine !== turn) return false;
     batch(() => {
       const first = head.value === null;

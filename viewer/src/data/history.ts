@@ -20,7 +20,7 @@ import {
   type Unlogged,
 } from './decode.ts';
 import { type Event, eventsOf } from './events.ts';
-import type { Parts } from './parts.ts';
+import type { Source } from './parts.ts';
 import { fromReport } from './plain.ts';
 import type { Field, Operation, Report, Shape, Timeline } from './types.ts';
 
@@ -120,7 +120,7 @@ export class History {
   private readonly lastTime: number;
   /** True if operations take effect within their intervals; in program order they need not. */
   private readonly isTimed: boolean;
-  private readonly parts: Parts | null;
+  private readonly parts: Source | null;
   private readonly query: [string, string][];
   private readonly chunks: Cache<Loaded>;
   private readonly orders: Cache<LoadedOrder>;
@@ -144,7 +144,7 @@ export class History {
 
   /** `query` is sent with requests for orders. Chunks are shared with `before`, because they never change. */
   constructor(
-    parts: Parts | null,
+    parts: Source | null,
     timeline: Timeline | null,
     report: Report,
     query: [string, string][] = [],

@@ -1,10 +1,15 @@
 // The source of the page data: script elements of the file, or the server that sent the page.
 // Parts are compressed in both cases; `load` returns the plain bytes.
 
-export interface Parts {
+export interface Source {
   /** True for a server: parts are loaded on demand, and requests may carry a query. */
   readonly served: boolean;
   load(name: string, query?: [string, string][]): Promise<Uint8Array>;
+}
+
+export interface Parts extends Source {
+  /** True if the part is known to be there, in a file. */
+  has(name: string): boolean;
 }
 
 /** The parts of this page. */
@@ -21,6 +26,10 @@ class FileParts implements Parts {
   readonly served = false;
   /** Compressed parts that may be loaded again, without the text of their elements, which takes more memory. */
   private readonly kept = new Map<string, Uint8Array<ArrayBuffer>>();
+
+  has(name: string): boolean {
+    return document.getElementById(`part-${name}`) !== null;
+  }
 
   async load(name: string): Promise<Uint8Array> {
     const bytes = this.kept.get(name) ?? this.take(name);
@@ -39,6 +48,10 @@ class FileParts implements Parts {
 
 class ServedParts implements Parts {
   readonly served = true;
+
+  has(): boolean {
+    return false;
+  }
 
   async load(name: string, query: [string, string][] = []): Promise<Uint8Array> {
     const search = new URLSearchParams(query).toString();
