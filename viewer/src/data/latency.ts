@@ -56,6 +56,8 @@ export class Latency {
   private readonly seen: Uint8Array;
   /** By kind, then by column, then by bin. */
   private readonly bins: Uint32Array;
+  /** The same of all columns, by kind and bin. */
+  private readonly sums: Uint32Array;
   /** The longest of each kind and column. */
   private readonly tops: Float64Array;
   private readonly longest: ({ at: number; duration: number } | null)[];
@@ -70,6 +72,7 @@ export class Latency {
     this.last = history.span('time')[1];
     this.seen = new Uint8Array(history.timeline.chunks.length);
     this.bins = new Uint32Array(this.kinds.length * COLUMNS * BINS);
+    this.sums = new Uint32Array(this.kinds.length * BINS);
     this.tops = new Float64Array(this.kinds.length * COLUMNS);
     this.longest = this.kinds.map(() => null);
     this.open = this.kinds.map(() => 0);
@@ -100,7 +103,9 @@ export class Latency {
         continue;
       }
       const column = kind * COLUMNS + this.columnOf(time);
-      this.bins[column * BINS + binOf(duration)]! += 1;
+      const bin = binOf(duration);
+      this.bins[column * BINS + bin]! += 1;
+      this.sums[kind * BINS + bin]! += 1;
       this.tops[column] = Math.max(this.tops[column]!, duration);
       this.most = Math.max(this.most, duration);
       this.least = Math.min(this.least, duration);
@@ -120,43 +125,34 @@ export class Latency {
 
   /** Median, 99th percentile and maximum of the given kinds in a column; null if it has no operation. */
   inColumn(column: number, kinds: number[]): { median: number; high: number; most: number } | null {
-    const most = Math.max(0, ...kinds.map(kind => this.tops[kind * COLUMNS + column]!));
-    const [median, high] = this.quantiles(kinds, column, column + 1, most);
-    return median === undefined ? null : { median, high: high!, most };
+    const places = kinds.map(kind => kind * COLUMNS + column);
+    const most = Math.max(0, ...places.map(place => this.tops[place]!));
+    const { median, high, count } = quantiles(this.bins, places, most);
+    return count === 0 ? null : { median, high, most };
   }
 
   /** Figures about one kind. */
   figures(kind: number): Figures {
-    const longest = this.longest[kind]!;
-    const [median = 0, high = 0] = this.quantiles([kind], 0, COLUMNS, longest?.duration ?? 0);
-    let count = this.open[kind]!;
-    const from = kind * COLUMNS * BINS;
-    for (let i = from; i < from + COLUMNS * BINS; i += 1) count += this.bins[i]!;
-    return { count, median, high, longest, open: this.open[kind]! };
+    const [longest, open] = [this.longest[kind]!, this.open[kind]!];
+    const { median, high, count } = quantiles(this.sums, [kind], longest?.duration ?? 0);
+    return { count: count + open, median, high, longest, open };
   }
+}
 
-  /** The median and the 99th percentile; none if there are no operations. */
-  private quantiles(kinds: number[], from: number, to: number, most: number): number[] {
-    const sums = new Float64Array(BINS);
-    let total = 0;
-    for (const kind of kinds) {
-      for (let column = kind * COLUMNS + from; column < kind * COLUMNS + to; column += 1) {
-        for (let bin = 0; bin < BINS; bin += 1) {
-          sums[bin]! += this.bins[column * BINS + bin]!;
-          total += this.bins[column * BINS + bin]!;
-        }
-      }
-    }
-    if (total === 0) return [];
-    const found: number[] = [];
+/** The median and the 99th percentile of histograms at these places, at most `most`, and the number of durations. */
+function quantiles(bins: Uint32Array, places: number[], most: number): { median: number; high: number; count: number } {
+  const sums = new Uint32Array(BINS);
+  for (const place of places) for (let bin = 0; bin < BINS; bin += 1) sums[bin]! += bins[place * BINS + bin]!;
+  const count = sums.reduce((sum, n) => sum + n, 0);
+  const at = (share: number) => {
     let below = 0;
-    for (let bin = 0; bin < BINS && found.length < 2; bin += 1) {
-      below += sums[bin]!;
-      while (found.length < 2 && below >= total * [0.5, 0.99][found.length]!)
-        found.push(Math.min(most, durationOf(bin)));
-    }
-    return found;
-  }
+    const bin = sums.findIndex(n => {
+      below += n;
+      return below >= count * share;
+    });
+    return Math.min(most, durationOf(bin));
+  };
+  return count === 0 ? { median: 0, high: 0, count } : { median: at(0.5), high: at(0.99), count };
 }
 
 function binOf(duration: number): number {
