@@ -1,6 +1,6 @@
 // Selects and orders the lanes: pinned ones, then those involved in the failure, starting with the blocked operation's,
-// then the rest; or all but the pinned ones by name, or by node and name. If there are many, uninvolved lanes are hidden until the user expands
-// them.
+// then the rest; or all but the pinned ones by name, or by node and name. If there are many, uninvolved lanes are
+// hidden until the user expands them.
 
 import type { History } from '../data/history.ts';
 import { withoutCommonPrefix } from '../data/short.ts';
