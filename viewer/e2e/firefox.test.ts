@@ -16,8 +16,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Debian's path by default. */
 const FIREFOX = process.env.FIREFOX ?? '/usr/bin/firefox-esr';
 
-/** To save time, other pages are tested in Chromium only: those of more operations than this, and those of a verdict that
- * so many pages have. */
+/** Limits, to save time: the most operations of a page, and the most pages of each verdict. Chromium tests all pages. */
 const [MOST, EACH] = [20_000, 2];
 
 let browser: Promise<Browser> | undefined;
