@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertAlone, findings, nodes, open, plain } from './browser.ts';
-import { address, type Golden, named, pages, picture } from './golden.ts';
+import { address, type Golden, named, pages } from './golden.ts';
+import { picture } from './place.ts';
 
 /** Maximum number of elements of a page, for histories of any length. */
 const NODES = 2000;

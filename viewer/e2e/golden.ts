@@ -1,8 +1,8 @@
-// The pages of golden reports, written by `cargo xtask viewer`, and the directory for their pictures.
+// The pages of golden reports, written by `cargo xtask viewer`.
 
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { file } from './place.ts';
 
 /** A page and its expected content. */
 export interface Golden {
@@ -20,15 +20,10 @@ export interface Golden {
   bytes: number;
 }
 
-const directory = process.env.OMNILINK_PAGES;
-if (!directory) throw new Error('OMNILINK_PAGES is not set: run `cargo xtask viewer`');
-
-const { command, pages } = JSON.parse(readFileSync(join(directory, 'pages.json'), 'utf8')) as {
+const { command, pages } = JSON.parse(readFileSync(file('pages.json'), 'utf8')) as {
   command: string;
   pages: Golden[];
 };
-const pictures = join(directory, 'pictures');
-mkdirSync(pictures, { recursive: true });
 
 export { command, pages };
 
@@ -42,17 +37,7 @@ export function named(name: string): Golden | undefined {
   return found;
 }
 
-/** The path of a file in the directory of pages. */
-export function file(name: string): string {
-  return join(directory!, name);
-}
-
 /** The `file:` URL of a page. */
 export function address(page: Golden, fragment = ''): string {
   return pathToFileURL(file(page.file)).href + fragment;
-}
-
-/** The path of a picture. */
-export function picture(name: string): string {
-  return join(pictures, name);
 }

@@ -6,9 +6,11 @@ import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { RunHead } from '../src/data/types.ts';
 import type { Plan } from '../test/queue.ts';
-import { findings, open } from './browser.ts';
-import { pages, picture } from './golden.ts';
-import { make, writeParts } from './made.ts';
+import { findings, open, strain } from './browser.ts';
+import { pages } from './golden.ts';
+import { make, makeIndex } from './made.ts';
+import { picture } from './place.ts';
+import { campaigns, comparison, runs, withFaults } from './samples.ts';
 
 /** Opens a generated page and runs `act`; no errors, and nothing serious that axe finds afterwards. */
 function look(
@@ -21,6 +23,8 @@ function look(
     const { url, head } = make(name.replace(/\W+/g, '-'), plan, change);
     const { page, errors, untilVerdict, violations, end } = await open(url, { acceptDownloads: true });
     await untilVerdict();
+    // The tabs are drawn last.
+    await page.getByRole('tablist').waitFor();
     await page.waitForTimeout(200);
     await act(page, head);
     await page.screenshot({ path: picture(`look-${name.replace(/\W+/g, '-')}.png`) });
@@ -243,6 +247,20 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     assert.match((await page.locator('.tip').textContent()) ?? '', /^T0Lanes are ordered by name/);
   });
 
+  look('lanes are grouped by node', { processes: 6, operations: 60 }, async page => {
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('combobox', { name: 'Lanes' }).selectOption('by node');
+    await page.keyboard.press('Escape');
+    const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+    assert.match(label ?? '', /^Timeline of 6 processes by node/);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+    const svg = readFileSync(await (await saved).path(), 'utf8');
+    const names = [...svg.matchAll(/>(n\d T\d)</g)].map(([, name]) => name);
+    assert.deepEqual(names, ['n0 T0', 'n0 T3', 'n1 T1', 'n1 T4', 'n2 T2', 'n2 T5']);
+  });
+
   look('without a failure, lanes are ordered by name', { processes: 6, operations: 60, fails: false }, async page => {
     const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
     assert.match(label ?? '', /^Timeline of 6 processes by name/);
@@ -266,7 +284,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
   look('help explains every sign', {}, async page => {
     await page.keyboard.press('?');
     const help = page.getByRole('dialog');
-    for (const sign of ['✗', '◐', '≠', '<', '=', 'event no.', 'never returned'])
+    for (const sign of ['✗', '◐', '≠', '<', '=', 'event no.', 'unfinished', 'waits for ever'])
       await help.locator('dt').getByText(sign, { exact: true }).first().waitFor();
     assert.deepEqual(await findings(page), []);
     await page.screenshot({ path: picture('look-help.png') });
@@ -328,26 +346,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
   );
 
   test('an index of runs says how many operations there were, and when', async () => {
-    const began = 1_750_000_000;
-    const runs = Array.from({ length: 40 }, (_, at) => ({
-      id: `${at}`.padStart(6, 'a'),
-      began: began + at * 3,
-      // The first was made smaller.
-      plan: { seed: at, threads: 3, operations: 13, perturb: [], ...(at === 0 ? { only: { 0: [1, 3], 2: [0] } } : {}) },
-      command: ['queue'],
-      ended: null,
-      took: 0.1,
-      spec: 'Queue.tla',
-      verdict: at % 4 === 0 ? 'rejected' : 'accepted',
-      cause: at % 4 === 0 ? 'elem = Head(queue) is FALSE, Queue.tla' : null,
-      environment: { omnilink: '', system: '', processor: '', cores: 1 },
-      page: null,
-      sentence: 'none of them allows `Dequeue` next',
-    }));
-    const head = { schema: 'omnilink.page/1', kind: 'index', tool: 'OmniLink', name: 'runs', runs, damaged: [] };
-    const { page, errors, untilVerdict, end } = await open(
-      writeParts('index', new Map([['head', new TextEncoder().encode(JSON.stringify(head))]])),
-    );
+    const { page, errors, untilVerdict, end } = await open(makeIndex('index', { runs: runs() }));
     await untilVerdict();
     const rows = page.getByRole('grid', { name: 'Runs' }).getByRole('row');
     assert.match((await rows.nth(1).textContent()) ?? '', /^2025-06-15 15:08:37.*39100 ms/);
@@ -367,6 +366,50 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     await end();
   });
 
+  test('an index with campaigns says what is new, how often, and what overlapped', async () => {
+    const url = makeIndex('campaigns', { runs: runs(), overview: campaigns() });
+    const { page, errors, untilVerdict, violations, end } = await open(url);
+    await untilVerdict();
+    const title = page.getByRole('heading', { level: 1 });
+    assert.equal(await title.textContent(), '✗ 1 new cause since commit e41c9a2, 2 known ones still there');
+    const objects = page.getByRole('region', { name: 'Table of objects' });
+    const ring = objects.getByRole('row', { name: /ring-queue/ });
+    assert.match((await ring.textContent()) ?? '', /12,0436 %5.6 – 6.5 %.*✗ fails1 new cause/);
+    const bars = ring.getByRole('list', { name: 'Recent campaigns of ring-queue' }).getByRole('listitem');
+    assert.equal(await bars.count(), 30);
+    assert.match((await bars.last().getAttribute('title')) ?? '', /^commit [0-9a-f]+, 2026-.* \d+ of 400 runs failed$/);
+    // Names from outside stay text.
+    assert.equal(await page.locator('img').count(), 0);
+    const causes = page.getByRole('region', { name: 'Causes' }).locator('.causelist > li');
+    assert.equal(await causes.count(), 4);
+    assert.match((await causes.nth(0).textContent()) ?? '', /^NEW 723 runs.*main\.rs:39 between.*commit e41c9a2/);
+    assert.match((await causes.nth(2).textContent()) ?? '', /known as#412reason.*until2026-12-01/);
+    assert.match((await causes.nth(2).textContent()) ?? '', /! expired/);
+    assert.match((await causes.nth(3).textContent()) ?? '', /1 in 29,000 of 88,310 runs/);
+    assert.equal(await causes.nth(0).getByRole('link').getAttribute('href'), 'aaaaa4/report.html');
+    const overlaps = page.getByRole('region', { name: 'Overlapping pairs of actions' });
+    const cells = overlaps.getByRole('row', { name: /^Enqueue/ }).getByRole('cell');
+    assert.deepEqual(await cells.allTextContents(), ['80 %', '90 %', '40 %', '0 %', '95 %']);
+    await page.getByText('! never called: Len').waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.screenshot({ path: picture('look-campaigns.png'), fullPage: true });
+    await objects.getByRole('button', { name: /^wiredtiger/ }).click();
+    await page.getByRole('heading', { name: /^Overlaps of wiredtiger/ }).waitFor();
+    await page.getByRole('button', { name: /^Only new/ }).click();
+    assert.equal(await causes.count(), 1);
+    assert.equal(await objects.getByRole('row').count(), 2);
+    await page.getByRole('button', { name: /^Only new/ }).click();
+    for (const width of [400, 900]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(100);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+    }
+    assert.deepEqual(await findings(page), []);
+    assert.deepEqual(errors, []);
+    assert.deepEqual(await violations(), []);
+    await end();
+  });
+
   look(
     'faults and annotations are above the lanes, and shade those that they concern',
     {},
@@ -380,7 +423,9 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       assert.match(svg, />partition \(nemesis\)</);
       assert.match(svg, />kill -9</);
       // One of the two concerns two lanes, the other all four.
-      assert.equal([...svg.matchAll(/<rect [^>]*fill="#f3e0fd"[^>]*opacity="0.55"/g)].length, 6);
+      const shades = (pattern: RegExp) => [...svg.matchAll(pattern)].filter(([, high]) => Number(high) > 20).length;
+      assert.equal(shades(/<rect [^>]*height="([\d.]+)"[^>]*fill="#f3e0fd"[^>]*opacity="0.55"/g), 2);
+      assert.equal(shades(/<rect [^>]*height="([\d.]+)"[^>]*fill="#0b7285"[^>]*opacity="0.14"/g), 4);
       const { width } = (await timeline.boundingBox())!;
       for (let x = 80; x < width && (await page.locator('.tip').count()) === 0; x += 12)
         await timeline.hover({ position: { x, y: 32 } });
@@ -405,6 +450,68 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     },
   );
 
+  for (const width of [400, 1440]) {
+    look(
+      `another run is beside this one at ${width} pixels`,
+      {},
+      async (page, { report, compared }) => {
+        await page.setViewportSize({ width, height: 900 });
+        await page.getByRole('tab', { name: 'Compare' }).click();
+        await page.getByText('returned 4 here and 5 there').waitFor();
+        const rows = page.getByRole('grid', { name: 'Operations of both runs' }).getByRole('row');
+        assert.equal(await rows.count(), compared!.rows.length + 1);
+        const second = rows.nth(2);
+        assert.match((await second.textContent()) ?? '', /^≠ arguments/);
+        assert.equal(await second.locator('mark.differs').count(), 2);
+        assert.equal(await second.locator('mark.differs').nth(1).textContent(), '77');
+        await page.getByRole('button', { name: 'Only differences' }).click();
+        assert.equal(await rows.count(), compared!.rows.filter(row => row.kind !== 'same').length + 1);
+        assert.equal(await page.locator('img').count(), 0);
+        await rows.nth(1).getByRole('button').click();
+        await page.waitForFunction(name => location.hash.includes(`op=${name}`), report.operations[1]!.name);
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+        await page.locator('.lower').scrollIntoViewIfNeeded();
+      },
+      head => {
+        head.compared = comparison(head.report);
+      },
+    );
+  }
+
+  for (const operations of [600, 40_000]) {
+    look(
+      `durations of ${operations} operations`,
+      { operations, processes: 8, stops: true },
+      async page => {
+        const { task } = await strain(page, async () => {
+          await page.getByRole('tab', { name: 'Latency' }).click();
+          await page
+            .getByRole('img', { name: new RegExp(`^Durations over time: .* ${operations.toLocaleString('en')}`) })
+            .waitFor();
+        });
+        // Times depend on the machine.
+        assert.ok(task < 1000, `a task took ${task} ms`);
+        const table = page.getByRole('region', { name: 'Durations by action' });
+        assert.match((await table.getByRole('row', { name: /Enqueue/ }).textContent()) ?? '', /\d ns.*\d (ns|µs)/);
+        await page.screenshot({ path: picture(`look-latency-${operations}.png`) });
+        await table
+          .getByRole('row', { name: /Dequeue/ })
+          .getByRole('button')
+          .first()
+          .click();
+        await page.waitForFunction(() => /op=T\d:\d/.test(location.hash));
+        await page.locator('.latency .chosen').waitFor();
+        await table.getByRole('checkbox').first().uncheck();
+        // A click in the plot moves the timeline there.
+        const before = await page.evaluate(() => location.hash);
+        const { x, y, width } = (await page.locator('.latency .plot').boundingBox())!;
+        await page.mouse.click(x + width * 0.3, y + 250);
+        await page.waitForFunction(hash => location.hash !== hash, before);
+      },
+      withFaults,
+    );
+  }
+
   look('dragging with Shift measures', {}, async page => {
     const { x, y, width } = (await page.locator('.timeline').boundingBox())!;
     const drag = async () => {
@@ -415,12 +522,13 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       await page.mouse.up();
       await page.keyboard.up('Shift');
     };
-    const before = await page.evaluate(() => location.hash);
+    const shown = () => page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+    const before = await shown();
     await drag();
     assert.match((await page.locator('.measure').textContent()) ?? '', /^[\d,]+ ticks, \d+ events$/);
     await page.screenshot({ path: picture('look-measure.png') });
     // It does not pan, and Escape ends it.
-    assert.equal(await page.evaluate(() => location.hash), before);
+    assert.equal(await shown(), before);
     await page.keyboard.press('Escape');
     assert.equal(await page.locator('.measure').count(), 0);
   });

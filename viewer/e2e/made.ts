@@ -3,9 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import type { RunHead } from '../src/data/types.ts';
+import type { IndexHead, RunHead } from '../src/data/types.ts';
 import { type Plan, queueParts } from '../test/queue.ts';
-import { file } from './golden.ts';
+import { file } from './place.ts';
 
 const VIEWER = readFileSync(new URL('../../crates/page/viewer.html', import.meta.url), 'utf8');
 
@@ -30,4 +30,17 @@ export function make(name: string, plan: Partial<Plan>, change: (head: RunHead) 
   change(head);
   parts.set('head', new TextEncoder().encode(JSON.stringify(head)));
   return { url: writeParts(name, parts), head };
+}
+
+/** Writes a page about many runs, and returns its URL. */
+export function makeIndex(name: string, head: Pick<IndexHead, 'runs' | 'overview'>): string {
+  const all: IndexHead = {
+    schema: 'omnilink.page/1',
+    kind: 'index',
+    tool: 'OmniLink',
+    name: 'runs',
+    damaged: [],
+    ...head,
+  };
+  return writeParts(name, new Map([['head', new TextEncoder().encode(JSON.stringify(all))]]));
 }

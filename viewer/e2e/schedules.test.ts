@@ -6,7 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { assertAlone, findings, nodes, open, plain } from './browser.ts';
-import { command, file, pages, picture } from './golden.ts';
+import { command, pages } from './golden.ts';
+import { file, picture } from './place.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -8,8 +8,9 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { nodes, open, strain } from './browser.ts';
-import { address, file, named } from './golden.ts';
+import { address, named } from './golden.ts';
 import { writePeer } from './peer.ts';
+import { file } from './place.ts';
 
 interface Row {
   page: string;

@@ -6,7 +6,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { assertAlone, findings, nodes, open } from './browser.ts';
-import { command, named, picture } from './golden.ts';
+import { command, named } from './golden.ts';
+import { picture } from './place.ts';
 import { selected } from './walk.test.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { findings, nodes, open, plain, type Watched } from './browser.ts';
-import { address, type Golden, named, picture } from './golden.ts';
+import { address, type Golden, named } from './golden.ts';
+import { picture } from './place.ts';
 
 /** Opens a golden page, runs `act`, and fails on errors or policy violations. */
 function walk(name: string, what: string, act: (page: Page, golden: Golden, watched: Watched) => Promise<void>): void {

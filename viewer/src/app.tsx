@@ -1,15 +1,18 @@
 // The page: verdict above, timeline and tabs on the left, explanation on the right.
 
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { RunHead } from './data/types.ts';
 import { followKeys } from './keys.ts';
 import { Help, Palette } from './palette.tsx';
 import { Banner, headline } from './panels/banner.tsx';
+import { CompareTab } from './panels/comparetab.tsx';
 import { CoverTab, SearchTab } from './panels/covertab.tsx';
 import { followFilter } from './panels/find.ts';
 import { followFit, followPlaces, pending } from './panels/focus.ts';
 import { IndexPage } from './panels/indexpage.tsx';
 import { Interpretations } from './panels/interpretations.tsx';
+import { LatencyTab } from './panels/latencytab.tsx';
 import { announcement, followAnnounce, followWidth, openMenu, toast } from './panels/local.ts';
 import { LogTab } from './panels/logtab.tsx';
 import { ContextMenu } from './panels/menu.tsx';
@@ -111,12 +114,35 @@ function Waiting() {
   );
 }
 
+/** How much of the page is drawn: the verdict first, then the timeline and the explanation, then the tabs. */
+const stage = signal(0);
+
+/** Draws the next part after the browser has painted, or soon if it paints nothing, as in a background tab. */
+function followStage(): (() => void) | undefined {
+  if (stage.value >= 2) return;
+  const next = () => {
+    clearTimeout(timer);
+    cancelAnimationFrame(frame);
+    stage.value += 1;
+  };
+  let timer = window.setTimeout(next, 250);
+  const frame = requestAnimationFrame(() => {
+    clearTimeout(timer);
+    timer = window.setTimeout(next);
+  });
+  return () => {
+    clearTimeout(timer);
+    cancelAnimationFrame(frame);
+  };
+}
+
 function RunPage({ page }: { page: RunHead }) {
+  useEffect(followStage, [stage.value]);
   return (
     <div class="page">
       <Banner head={page} />
       <main id="main" class="left" tabIndex={-1}>
-        {hasTimeline(page) && (
+        {hasTimeline(page) && stage.value >= 1 && (
           <section class="upper" aria-label="Timeline">
             <h2 class="offscreen">Timeline</h2>
             <Toolbar />
@@ -128,9 +154,9 @@ function RunPage({ page }: { page: RunHead }) {
             <Toast />
           </section>
         )}
-        <Tabs page={page} />
+        {stage.value >= 2 && <Tabs page={page} />}
       </main>
-      <Side report={page.report} />
+      {stage.value >= 1 && <Side report={page.report} />}
     </div>
   );
 }
@@ -146,13 +172,15 @@ const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | nul
   interpretations: { title: 'Interpretations', draw: () => <Interpretations /> },
   state: { title: 'State', draw: () => <StateTab /> },
   spec: { title: 'Spec', draw: () => <SpecTab /> },
+  compare: { title: 'Compare', draw: () => <CompareTab /> },
   log: { title: 'Log', draw: () => <LogTab /> },
+  latency: { title: 'Latency', draw: () => <LatencyTab /> },
   coverage: { title: 'Coverage', draw: () => <CoverTab /> },
   search: { title: 'Search', draw: () => <SearchTab /> },
 };
 
 /** The tabs that have content. Their order is the same on all pages. */
-function tabsOf({ report }: RunHead): string[] {
+function tabsOf({ report, compared }: RunHead): string[] {
   const { kind } = verdictView(report);
   // A contradiction comes without an order, so there are no interpretations and no states.
   const hasStates = contradicting.value.length === 0 && kind !== 'inconclusive';
@@ -162,6 +190,9 @@ function tabsOf({ report }: RunHead): string[] {
     interpretations: !hasStates || kind !== 'stuck',
     state: !hasStates,
     schedule: !report.interleaving,
+    compare: !compared,
+    // Events of a log have no duration.
+    latency: history.value?.hasPoints !== false,
   };
   return Object.keys(TABS).filter(name => !without[name]);
 }

@@ -30,6 +30,7 @@ import {
   laneOrder,
   pan,
   report,
+  run,
   scale,
   selection,
   setScale,
@@ -192,11 +193,12 @@ export const COMMANDS: Command[] = [
   },
   {
     group: 'View',
-    title: 'Order lanes by name or by their part in the failure',
+    title: 'Order lanes by their part in the failure, by name or by node',
     keys: ['l'],
     run: () => {
-      laneOrder.value = laneOrder.value === 'failure' ? 'name' : 'failure';
-      notify(laneOrder.value === 'name' ? 'lanes by name' : 'lanes by their part in the failure');
+      const next = { failure: 'name', name: history.value?.hasNodes ? 'node' : 'failure', node: 'failure' } as const;
+      laneOrder.value = next[laneOrder.value];
+      notify(laneOrder.value === 'failure' ? 'lanes by their part in the failure' : `lanes by ${laneOrder.value}`);
     },
     when: isRun,
   },
@@ -207,6 +209,14 @@ export const COMMANDS: Command[] = [
   { group: 'View', title: 'Tab: Spec', keys: [], run: () => openTab('spec'), when: isRun },
   { group: 'View', title: 'Tab: Log', keys: [], run: () => openTab('log'), when: isRun },
   { group: 'View', title: 'Tab: Schedule', keys: [], run: () => openTab('schedule'), when: hasSchedule },
+  { group: 'View', title: 'Tab: Compare', keys: [], run: () => openTab('compare'), when: () => !!run.value?.compared },
+  {
+    group: 'View',
+    title: 'Tab: Latency',
+    keys: [],
+    run: () => openTab('latency'),
+    when: () => history.value?.hasPoints === false,
+  },
   { group: 'View', title: 'Tab: Coverage', keys: [], run: () => openTab('coverage'), when: isRun },
   { group: 'View', title: 'Tab: Search', keys: [], run: () => openTab('search'), when: isRun },
   { group: 'Share', title: 'Copy link to this view', keys: ['c'], run: copyLink },

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { COMMANDS } from './commands.ts';
+import { OUTCOMES } from './data/status.ts';
 import { dialog, showOperation } from './panels/local.ts';
 import { history } from './state.ts';
 import { brief } from './text.ts';
@@ -140,7 +141,7 @@ const SIGNS: [sign: string, meaning: string][] = [
   ['A, B', 'the possible states; an underlined value differs between them'],
   ['old → new', 'struck out: removed; underlined: added'],
   ['event no.', 'the axis counts beginnings and ends of operations in their order; Time uses recorded times'],
-  ['never returned', 'unfinished: the operation may or may not have taken effect'],
+  ...Object.values(OUTCOMES).map(({ word, meaning }): [string, string] => [word, meaning]),
   [
     'configs on return',
     'how many configurations, different orders still open, there were when operations returned: high is hard',

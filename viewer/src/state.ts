@@ -60,8 +60,8 @@ export const pins = signal<number[]>([]);
 /** True if lanes not involved in the failure are hidden. */
 export const collapsed = signal(true);
 
-/** The order of lanes: those involved in the failure first, or by name, which is the same on every page. */
-export const laneOrder = signal<'failure' | 'name'>('failure');
+/** The order of lanes: those involved in the failure first; by name, which is the same on every page; or by node. */
+export const laneOrder = signal<'failure' | 'name' | 'node'>('failure');
 /** True if operations outside the smallest failing part are dimmed. */
 export const onlyPart = signal(false);
 
@@ -441,13 +441,16 @@ export async function refresh(): Promise<boolean> {
   try {
     const assume = asked.focus.map((text): [string, string] => ['assume', text]);
     const expressions = asked.watch.map((text): [string, string] => ['watch', text]);
+    // Both are in a file, and are decompressed at the same time.
+    const early = parts.has('states') ? loadStates(parts, []) : null;
+    early?.catch(() => {});
     const loaded = await loadJson<Head>(parts, 'head', assume);
     if (loaded.kind === 'index') {
       head.value = loaded;
       return true;
     }
     const past = new History(parts, loaded.timeline, loaded.report, assume, history.value);
-    const known = loaded.timeline ? await loadStates(parts, [...assume, ...expressions]) : null;
+    const known = loaded.timeline ? await (early ?? loadStates(parts, [...assume, ...expressions])) : null;
     if (mine !== turn) return false;
     batch(() => {
       const first = head.value === null;

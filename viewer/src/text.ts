@@ -71,6 +71,28 @@ export function seconds(s: number): string {
   return `${(s / 3600).toFixed(1)} h`;
 }
 
+/** A share from 0 to 1: `31 %`, `6.1 %`, `0.02 %`. */
+export function percent(part: number): string {
+  const value = 100 * part;
+  return `${value === 0 || value >= 10 ? Math.round(value) : Number(value.toPrecision(value >= 1 ? 2 : 1))} %`;
+}
+
+/** How often something happens: `6.1 %`, or `1 in 29,000` if it is rare. */
+export function frequency(times: number, of: number): string {
+  const part = of === 0 ? 0 : times / of;
+  return part === 0 || part >= 0.001 ? percent(part) : `1 in ${count(Number((1 / part).toPrecision(2)))}`;
+}
+
+/** A time in seconds since 1970, to the minute, or to the second if `isFine`. */
+export function date(at: number, isFine = false): string {
+  const time = new Date(at * 1000);
+  if (Number.isNaN(time.getTime())) return '';
+  return time
+    .toISOString()
+    .slice(0, isFine ? 19 : 16)
+    .replace('T', ' ');
+}
+
 /** Converts a byte offset to an offset in UTF-16 units. Spans count bytes. */
 export function unitOfByte(text: string, byte: number): number {
   let seen = 0;

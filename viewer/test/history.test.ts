@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeChunk, decodeOrder } from '../src/data/decode.ts';
 import { History, type Op } from '../src/data/history.ts';
-import type { Parts } from '../src/data/parts.ts';
+import type { Source } from '../src/data/parts.ts';
 import { States } from '../src/data/states.ts';
 import type { RunHead, Shape, States as StatesPart } from '../src/data/types.ts';
 import { type Entry, encodeChunk, encodeOrder, splices } from './encode.ts';
@@ -13,7 +13,7 @@ import { queueParts } from './queue.ts';
 interface Sample {
   head: RunHead;
   states: StatesPart;
-  parts: Parts & { asked: string[] };
+  parts: Source & { asked: string[] };
 }
 
 function sample(operations: number, processes = 4): Sample {

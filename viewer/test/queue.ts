@@ -12,8 +12,11 @@ export interface Plan {
   fails: boolean;
   /** True if the last operation of every third process is unfinished. */
   stops?: boolean;
+  /** The number of operations in a part. */
+  chunk?: number;
 }
 
+/** Operations in a part by default, as written by Rust. */
 const CHUNK = 16_384;
 const STATES = 2_000;
 /** Maximum number of overtaken elements; short histories have fewer. */
@@ -54,6 +57,7 @@ interface Draft extends Entry {
 /** The parts by name, not compressed. */
 export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
   const { entries, blocked } = run(plan);
+  const size = plan.chunk ?? CHUNK;
   const long = plan.stops ? leaveOpen(entries, blocked) : [];
   const moments = [...new Set(entries.flatMap(({ start, end }) => (end === null ? [start] : [start, end])))].sort(
     (a, b) => a - b,
@@ -98,8 +102,8 @@ export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
 
   const parts = new Map<string, Uint8Array<ArrayBuffer>>();
   const chunks: Timeline['chunks'] = [];
-  for (let at = 0; at < entries.length; at += CHUNK) {
-    const slice = entries.slice(at, at + CHUNK);
+  for (let at = 0; at < entries.length; at += size) {
+    const slice = entries.slice(at, at + size);
     const closed = slice.filter(entry => entry.end !== null);
     const last = closed.reduce((a, b) => (b.to > a.to ? b : a), closed[0] ?? slice[0]!);
     const origin = moments[0]!;
@@ -118,8 +122,8 @@ export function queueParts(plan: Plan): Map<string, Uint8Array<ArrayBuffer>> {
   }
   const orders: Timeline['orders'] = [];
   let largest = 0;
-  for (let at = 0; at < common.length; at += CHUNK) {
-    const slice = common.slice(at, at + CHUNK);
+  for (let at = 0; at < common.length; at += size) {
+    const slice = common.slice(at, at + size);
     orders.push({ first: at, count: slice.length, rank: largest });
     parts.set(`order-${orders.length - 1}`, encodeOrder(slice.map(op => ({ op, partway: false }))));
     for (const op of slice) largest = Math.max(largest, entries[op]!.from);

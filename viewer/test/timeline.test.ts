@@ -186,11 +186,39 @@ test('an unfinished operation has no end, and says so', async () => {
   const op = history.op(at)!;
   const [, last] = history.span('order');
   const svg = draw(history, head, op.from - 4, Math.min(last, op.from + 60));
-  assert.match(svg, />never returned</);
-  head.report.ended = 'stuck: no thread is enabled';
-  assert.match(draw(history, head, op.from - 4, Math.min(last, op.from + 60)), />blocked, never returned</);
+  assert.match(svg, />unfinished</);
   const finished = await open(900, 40);
-  assert.doesNotMatch(draw(finished.history, finished.head, op.from - 4, op.from + 60), />never returned</);
+  assert.doesNotMatch(draw(finished.history, finished.head, op.from - 4, op.from + 60), />unfinished</);
+});
+
+test('outcomes are drawn and named differently', async () => {
+  const { history, head } = await open(900, 40, true);
+  const at = history.timeline.long[0]!;
+  const op = history.op(at)!;
+  const [, last] = history.span('order');
+  const { report } = head;
+  const [operation] = report.operations;
+  const outcomeOf = (change: Partial<RunHead['report']>) =>
+    new History(null, null, { ...report, ...change }).outcomeOf(0);
+  for (const outcome of ['unfinished', 'blocked', 'failed'] as const) {
+    const end = outcome === 'failed' ? operation!.start + 20 : null;
+    assert.equal(outcomeOf({ operations: [{ ...operation!, outcome, end }] }), outcome);
+  }
+  // In an execution in which no thread is enabled, whatever did not return waits for ever.
+  const ended = 'stuck: no thread is enabled';
+  assert.equal(outcomeOf({ ended, operations: [{ ...operation!, end: null }] }), 'blocked');
+  const [from, to] = [op.from - 4, Math.min(last, op.from + 60)];
+  const plain = draw(history, head, from, to);
+  head.timeline!.mentioned[0] = at;
+  report.operations[0]!.outcome = 'blocked';
+  const parts = queueParts({ operations: 900, processes: 40, fails: true, stops: true });
+  const load = (name: string) => Promise.resolve(parts.get(name)!);
+  const marked = new History({ served: false, load }, head.timeline, report);
+  await marked.ensure(0, 899);
+  await marked.ensureSteps(0, 899);
+  const svg = draw(marked, head, from, to);
+  assert.match(svg, />waits for ever</);
+  assert.doesNotMatch(plain, />waits for ever</);
 });
 
 test('where operations are too many to be drawn, the number in flight is', async () => {

@@ -1,8 +1,9 @@
 //! The scripts of this repository, in Rust: `cargo xtask ci`, `tidy`, `smoke`, `viewer` and others.
 //!
 //! `ci` must pass before a change is merged, and runs the same steps on a laptop and in automation. The other commands
-//! are steps of `ci` or tools for developers. `oracle` needs Java; `viewer` needs Node and Chromium; some studies need
-//! Debian packages. `bench`, and the costs that `schedules` measures, are meaningful only on an idle machine.
+//! are steps of `ci` or tools for developers. `oracle` needs Java; `viewer` needs Node, Chromium and Firefox; some
+//! studies need Debian packages. `bench`, and the costs that `schedules` measures, are meaningful only on an idle
+//! machine.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a script prints to its user")]
 

@@ -16,6 +16,8 @@ export interface Event {
   nodes: string[];
   /** Events that overlap are in different rows. */
   row: number;
+  /** Events with the same tag have the same colour. */
+  hue: number;
 }
 
 /** Most rows; further events share the last one. */
@@ -41,11 +43,14 @@ export function eventsOf({ history: { events } }: Report, { origin, processes }:
         processes: concerned.length > 0 ? concerned : processes.map((_, at) => at),
         nodes,
         row: 0,
+        hue: 0,
       };
     })
     .sort((a, b) => a.start - b.start || a.end - b.end);
   const ends: number[] = [];
+  const tags = [...new Set(found.map(event => event.tag))];
   for (const event of found) {
+    event.hue = tags.indexOf(event.tag);
     const free = ends.findIndex(end => end < event.start);
     event.row = free >= 0 ? free : Math.min(ends.length, ROWS - 1);
     ends[event.row] = Math.max(ends[event.row] ?? event.end, event.end);

@@ -1,4 +1,5 @@
-// A history that is loaded in parts: on demand, or when the browser is idle.
+// A history that is loaded in parts: on demand, or when the browser is idle. A long history is never in memory as a whole:
+// parts that were not used for the longest time are dropped.
 //
 // Accessors return null for data that is not loaded yet and start loading it; `version` changes when a part has
 // arrived. A *place* is the index of an operation, sorted by start; a *step* is an index into the order; a *rank* is an
@@ -6,6 +7,8 @@
 // operations of a lane are found by binary search.
 
 import { type Signal, signal } from '@preact/signals';
+import { Cache } from './cache.ts';
+import type { Clock } from './clock.ts';
 import {
   type Columns,
   decodeChunk,
@@ -17,9 +20,9 @@ import {
   type Unlogged,
 } from './decode.ts';
 import { type Event, eventsOf } from './events.ts';
-import type { Parts } from './parts.ts';
+import type { Source } from './parts.ts';
 import { fromReport } from './plain.ts';
-import type { Field, Report, Shape, Timeline } from './types.ts';
+import type { Field, Operation, Report, Shape, Timeline } from './types.ts';
 
 export type Scale = 'order' | 'time';
 
@@ -81,10 +84,18 @@ export interface Points {
   last: number;
 }
 
+/** How an operation ended; null if it returned. */
+export type Outcome = NonNullable<Operation['outcome']> | null;
+
 /** What an operation saw of another: it missed it, it saw it, or the other is later in the order. */
 export type Sight = 'missed' | 'seen' | 'later';
 
 const NOTHING: ReadonlySet<number> = new Set();
+
+/** Most chunks, and most parts of the order, in memory: about 2 million operations, which take about 100 MB. */
+const KEPT = 128;
+/** Most chunks that a picture is drawn from: it must not need more than are kept. */
+export const SHOWN = KEPT / 2;
 
 /** Maximum length of a task, in milliseconds. */
 const SLICE = 30;
@@ -100,20 +111,30 @@ export class History {
   readonly hasPoints: boolean;
   /** Faults and annotations, by start. */
   readonly events: Event[];
+  /** The unit of times. */
+  readonly clock: Clock;
+  /** The outcomes that the report has, by place. */
+  private readonly outcomes: Map<number, Outcome>;
+  /** True if no thread is enabled any more: every operation that did not return waits for ever. */
+  private readonly isStuck: boolean;
   private readonly lastTime: number;
   /** True if operations take effect within their intervals; in program order they need not. */
   private readonly isTimed: boolean;
-  private readonly parts: Parts | null;
+  private readonly parts: Source | null;
   private readonly query: [string, string][];
-  private readonly chunks: (Loaded | null)[];
-  private readonly chunkLoads: (Promise<void> | null)[];
-  private readonly orders: (LoadedOrder | null)[];
-  private readonly orderLoads: (Promise<void> | null)[];
+  private readonly chunks: Cache<Loaded>;
+  private readonly orders: Cache<LoadedOrder>;
+  /** The parts of the order that were loaded, whether or not they still are: `firsts` and `steps` know their steps. */
+  private readonly seen: Uint8Array;
   /** The first and the last step of each operation, plus one. */
   private readonly firsts: Uint32Array;
   private readonly steps: Uint32Array;
   private readonly chunkSize: number;
   private readonly orderSize: number;
+  private readonly isPlainWithNodes: boolean;
+  /** The known nodes of processes, and the chunks that were searched for them. */
+  private readonly nodeOf: (string | null)[];
+  private readonly searched: Uint8Array;
   private sent: Messages | null = null;
   private hidden: Unlogged[] | null = null;
   private readonly loads = new Map<string, Promise<void>>();
@@ -123,7 +144,7 @@ export class History {
 
   /** `query` is sent with requests for orders. Chunks are shared with `before`, because they never change. */
   constructor(
-    parts: Parts | null,
+    parts: Source | null,
     timeline: Timeline | null,
     report: Report,
     query: [string, string][] = [],
@@ -135,15 +156,24 @@ export class History {
     this.query = query;
     this.isTimed = report.order === 'real-time';
     this.events = eventsOf(report, this.timeline);
+    this.clock = report.clock ?? null;
+    this.outcomes = new Map(
+      report.operations.flatMap(({ outcome }, op) => (outcome ? [[this.timeline.mentioned[op] ?? -1, outcome]] : [])),
+    );
+    this.isStuck = /no thread is enabled/i.test(report.ended ?? '');
     const { chunks, orders, operations, ranks, long } = this.timeline;
     this.size = operations;
     this.hasPoints = operations > 0 && ranks === operations && long.length === 0;
     this.lastTime = chunks.reduce((last, chunk) => Math.max(last, chunk.times[1]), 1);
     const shared = before && before.size === operations ? before : null;
-    this.chunks = shared?.chunks ?? chunks.map(() => null);
-    this.chunkLoads = shared?.chunkLoads ?? chunks.map(() => null);
-    this.orders = orders.map(() => null);
-    this.orderLoads = orders.map(() => null);
+    // In program order, the steps of a part may be anywhere in the history, so all chunks are needed at once.
+    const most = this.isTimed ? KEPT : Number.POSITIVE_INFINITY;
+    this.chunks = shared?.chunks ?? new Cache(chunks.length, most);
+    this.orders = new Cache(orders.length, most);
+    this.seen = new Uint8Array(orders.length);
+    this.isPlainWithNodes = plain?.operations.some(op => op.meta.some(({ name }) => name === 'node')) ?? false;
+    this.nodeOf = this.timeline.processes.map(() => null);
+    this.searched = new Uint8Array(chunks.length);
     this.firsts = new Uint32Array(operations);
     this.steps = new Uint32Array(operations);
     this.chunkSize = Math.max(1, chunks[0]?.count ?? 1);
@@ -192,6 +222,41 @@ export class History {
     };
   }
 
+  /** True if the report says how an operation ended. */
+  hasOutcome(at: number): boolean {
+    return this.outcomes.has(at);
+  }
+
+  /** How an operation ended; null if it returned or is not loaded yet. */
+  outcomeOf(at: number): Outcome {
+    const known = this.outcomes.get(at);
+    if (known) return known;
+    const chunk = this.chunkOf(at);
+    if (chunk?.end[at - chunk.first] !== Number.POSITIVE_INFINITY) return null;
+    return this.isStuck ? 'blocked' : 'unfinished';
+  }
+
+  /** True if operations carry the node that they ran on or against. */
+  get hasNodes(): boolean {
+    return this.timeline.shapes.some(shape => shape.meta.includes('node')) || this.isPlainWithNodes;
+  }
+
+  /** The node of each process, that of its first loaded operation; null if none is known yet. */
+  nodes(): readonly (string | null)[] {
+    for (let k = 0; k < this.chunks.length && this.nodeOf.includes(null); k += 1) {
+      const chunk = this.chunks.peek(k);
+      if (!chunk || this.searched[k]) continue;
+      this.searched[k] = 1;
+      for (const [process, known] of this.nodeOf.entries()) {
+        const first = chunk.lanes[process]!;
+        if (known !== null || first === chunk.lanes[process + 1]) continue;
+        const meta = this.op(chunk.first + chunk.laneOps[first]!)?.meta ?? [];
+        this.nodeOf[process] = meta.find(({ name }) => name === 'node')?.value.replace(/^"|"$/g, '') ?? null;
+      }
+    }
+    return this.nodeOf;
+  }
+
   /** The name of an operation, such as `T3:12`; null if not loaded yet. */
   name(at: number): string | null {
     const chunk = this.chunkOf(at);
@@ -214,14 +279,14 @@ export class History {
 
   /** The chunk with this number; null if not loaded yet. */
   chunk(k: number): Loaded | null {
-    const chunk = this.chunks[k] ?? null;
+    const chunk = this.chunks.get(k);
     if (!chunk) void this.loadChunk(k);
     return chunk;
   }
 
   /** The chunk with this number if it is loaded; does not start loading it. */
   peek(k: number): Loaded | null {
-    return this.chunks[k] ?? null;
+    return this.chunks.peek(k);
   }
 
   /** Loads the operations `from ..= to`. */
@@ -276,7 +341,7 @@ export class History {
       if (this.isTimed && (orders[k + 1]?.rank ?? Number.POSITIVE_INFINITY) < from) break;
       // An operation that began after `to` took effect before this part, so this one did too.
       if (this.isTimed && orders[k]!.rank > to) continue;
-      if (this.orders[k]) continue;
+      if (this.seen[k]) continue;
       complete = false;
       void this.loadOrder(k);
     }
@@ -391,7 +456,7 @@ export class History {
       let found: Loaded | null = null;
       for (; k < high; k += 1) {
         await this.loadChunk(k);
-        const chunk = this.chunks[k];
+        const chunk = this.chunks.get(k);
         if (!chunk) return null;
         if (chunk.lanes[process]! < chunk.lanes[process + 1]!) {
           found = chunk;
@@ -422,7 +487,7 @@ export class History {
     let began = performance.now();
     for (let k = 0; k < this.chunks.length; k += 1) {
       await this.loadChunk(k);
-      const chunk = this.chunks[k];
+      const chunk = this.chunks.get(k);
       if (!chunk) return;
       for (let i = 0; i < chunk.count; i += 1) {
         if (i % 64 === 0 && performance.now() - began > SLICE) {
@@ -436,11 +501,15 @@ export class History {
     }
   }
 
-  /** Loads everything in idle time, nearest to `at` first. */
+  /** Loads as much as is kept in idle time, nearest to `at` first. */
   async loadAll(at: number): Promise<void> {
     const near = (k: number, size: number) => Math.abs((k + 0.5) * size - at);
-    const chunks = this.chunks.map((_, k) => k).sort((a, b) => near(a, this.chunkSize) - near(b, this.chunkSize));
-    const orders = this.orders.map((_, k) => k).sort((a, b) => near(a, this.orderSize) - near(b, this.orderSize));
+    const nearest = (cache: Cache<unknown>, size: number) =>
+      Array.from({ length: cache.length }, (_, k) => k)
+        .sort((a, b) => near(a, size) - near(b, size))
+        .slice(0, cache.most);
+    const chunks = nearest(this.chunks, this.chunkSize);
+    const orders = nearest(this.orders, this.orderSize);
     for (let i = 0; i < Math.max(chunks.length, orders.length); i += 1) {
       await idle();
       if (orders[i] !== undefined) await this.loadOrder(orders[i]!);
@@ -477,7 +546,7 @@ export class History {
     let high = next
       ? ([next[field(from)][0], next[field(to)][0]] as const)
       : ([ends[field(from)], ends[field(to)]] as const);
-    const loaded = this.chunks[k];
+    const loaded = this.chunks.peek(k);
     if (loaded) {
       const [xs, ys] = from === 'order' ? [loaded.from, loaded.start] : [loaded.start, loaded.from];
       const i = search(loaded.count, i => xs[i]! > value) - 1;
@@ -493,40 +562,43 @@ export class History {
   }
 
   private order(k: number): LoadedOrder | null {
-    const order = this.orders[k] ?? null;
+    const order = this.orders.get(k);
     if (!order) void this.loadOrder(k);
     return order;
   }
 
   private loadChunk(k: number): Promise<void> {
-    if (this.chunks[k] || !this.parts || k < 0 || k >= this.chunks.length) return Promise.resolve();
-    this.chunkLoads[k] ??= this.parts
-      .load(`chunk-${k}`)
-      .then(bytes => {
+    const { parts } = this;
+    if (!parts) return Promise.resolve();
+    return this.chunks.load(k, async () => {
+      try {
         const { chunks, ranks, shapes } = this.timeline;
-        this.addChunk(k, decodeChunk(bytes, chunks[k]!, ranks, shapes), null);
-      })
-      .catch(error => this.report(error));
-    return this.chunkLoads[k]!;
+        this.addChunk(k, decodeChunk(await parts.load(`chunk-${k}`), chunks[k]!, ranks, shapes), null);
+      } catch (error) {
+        this.report(error);
+      }
+    });
   }
 
   private loadOrder(k: number): Promise<void> {
-    if (this.orders[k] || !this.parts || k < 0 || k >= this.orders.length) return Promise.resolve();
-    this.orderLoads[k] ??= this.parts
-      .load(`order-${k}`, this.query)
-      .then(bytes => {
+    const { parts } = this;
+    if (!parts) return Promise.resolve();
+    return this.orders.load(k, async () => {
+      try {
         const first = this.timeline.orders[k]!.first;
-        const steps = decodeOrder(bytes);
+        const steps = decodeOrder(await parts.load(`order-${k}`, this.query));
         for (let i = 0; i < steps.op.length; i += 1) {
           const at = steps.op[i]!;
           this.firsts[at] = Math.min(this.firsts[at] || Number.POSITIVE_INFINITY, first + i + 1);
           this.steps[at] = Math.max(this.steps[at]!, first + i + 1);
         }
-        this.orders[k] = { first, ...steps, points: null };
+        this.seen[k] = 1;
+        this.orders.set(k, { first, ...steps, points: null });
         this.version.value += 1;
-      })
-      .catch(error => this.report(error));
-    return this.orderLoads[k]!;
+      } catch (error) {
+        this.report(error);
+      }
+    });
   }
 
   private loadOnce(name: string, read: (bytes: Uint8Array) => void): Promise<void> {
@@ -555,7 +627,7 @@ export class History {
       laneOps[next[lane]!] = i;
       next[lane]! += 1;
     }
-    this.chunks[k] = { ...columns, first, lanes, laneOps, sums: { order: null, time: null }, plain };
+    this.chunks.set(k, { ...columns, first, lanes, laneOps, sums: { order: null, time: null }, plain });
     this.version.value += 1;
   }
 

@@ -1,10 +1,15 @@
 // The source of the page data: script elements of the file, or the server that sent the page.
 // Parts are compressed in both cases; `load` returns the plain bytes.
 
-export interface Parts {
+export interface Source {
   /** True for a server: parts are loaded on demand, and requests may carry a query. */
   readonly served: boolean;
   load(name: string, query?: [string, string][]): Promise<Uint8Array>;
+}
+
+export interface Parts extends Source {
+  /** True if the part is known to be there, in a file. */
+  has(name: string): boolean;
 }
 
 /** The parts of this page. */
@@ -19,19 +24,34 @@ export async function loadJson<T>(parts: Parts, name: string, query?: [string, s
 
 class FileParts implements Parts {
   readonly served = false;
+  /** Compressed parts that may be loaded again, without the text of their elements, which takes more memory. */
+  private readonly kept = new Map<string, Uint8Array<ArrayBuffer>>();
+
+  has(name: string): boolean {
+    return document.getElementById(`part-${name}`) !== null;
+  }
 
   async load(name: string): Promise<Uint8Array> {
+    const bytes = this.kept.get(name) ?? this.take(name);
+    return gunzip(bytes);
+  }
+
+  private take(name: string): Uint8Array<ArrayBuffer> {
     const element = document.getElementById(`part-${name}`);
     if (!element) throw new Error(`no part \`${name}\` in this file`);
-    const text = element.textContent ?? '';
-    // Frees the text, which takes more memory than the decoded data.
+    const bytes = fromBase64(element.textContent ?? '');
     element.remove();
-    return gunzip(fromBase64(text));
+    if (/^(chunk|order)-/.test(name)) this.kept.set(name, bytes);
+    return bytes;
   }
 }
 
 class ServedParts implements Parts {
   readonly served = true;
+
+  has(): boolean {
+    return false;
+  }
 
   async load(name: string, query: [string, string][] = []): Promise<Uint8Array> {
     const search = new URLSearchParams(query).toString();

@@ -4,9 +4,17 @@
 // uncounted: it failed without effect, or was checked separately. While steps that could be its own are not loaded, the
 // status is unknown.
 
+import type { Outcome } from './history.ts';
 import type { Report, Verdict } from './types.ts';
 
 export type Status = 'placed' | 'blocked' | 'waiting' | 'after' | 'uncounted' | 'unknown';
+
+/** A short word for each outcome, and what it means. */
+export const OUTCOMES: Record<NonNullable<Outcome>, { word: string; meaning: string }> = {
+  unfinished: { word: 'unfinished', meaning: 'it did not return, and may or may not have taken effect' },
+  blocked: { word: 'waits for ever', meaning: 'it did not return, because nothing is left that could wake it' },
+  failed: { word: 'failed', meaning: 'it returned an error' },
+};
 
 /** The inputs of `statusFrom`. */
 export interface Facts {

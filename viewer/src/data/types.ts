@@ -21,6 +21,40 @@ export interface RunHead {
   timeline: Timeline | null;
   /** Null in a file. */
   served: Served | null;
+  /** Absent if no other run was asked for. */
+  compared?: Comparison | null;
+}
+
+/** Another run of the same program beside this one. */
+export interface Comparison {
+  /** The names of the runs. */
+  here: string;
+  there: string;
+  verdicts: [here: string, there: string];
+  /** What differs first. Code is in backticks. */
+  sentence: string;
+  /** The number of operations that are the same in both. */
+  same: number;
+  /** By start; contains the same ones near differences. */
+  rows: ComparedRow[];
+  /** The number of rows that were left out: they are the same, or too many. */
+  left_out: number;
+}
+
+export interface ComparedRow {
+  /** Such as `T1:3`. */
+  name: string;
+  kind: 'same' | 'results' | 'arguments' | 'only-here' | 'only-there';
+  here: ComparedOperation | null;
+  there: ComparedOperation | null;
+}
+
+export interface ComparedOperation {
+  text: string;
+  start: number;
+  end: number | null;
+  /** The place in the order found, from 1; null if not placed. */
+  step: number | null;
 }
 
 /** Features that only a server has. */
@@ -42,6 +76,77 @@ export interface IndexHead {
   runs: (Run & { page: string | null; sentence: string | null })[];
   /** Runs that could not be read, and why. */
   damaged: string[];
+  /** Absent in older pages; null if the store has no campaigns. */
+  overview?: Campaigns | null;
+}
+
+/** What the campaigns of a store found, over time. Code in sentences is in backticks. */
+export interface Campaigns {
+  /** Such as `1 new cause since commit e41c9a2, 2 known ones still there`. */
+  sentence: string;
+  /** New causes are new since this: `commit e41c9a2` or `2026-11-16 10:00`; null if nothing was asked for. */
+  since: string | null;
+  objects: TestedObject[];
+  /** New ones first, then by number of runs. */
+  causes: FailureCause[];
+}
+
+/** A harness and its campaigns. */
+export interface TestedObject {
+  /** Such as `ring-queue`. */
+  name: string;
+  spec: string;
+  /** Such as `controlled, random`. */
+  how: string;
+  campaigns: number;
+  runs: number;
+  failed: number;
+  operations: number;
+  /** The 95 % interval of the share of failing runs, from 0 to 1. */
+  rate: [low: number, high: number];
+  /** At most 30, oldest first. */
+  recent: RecentCampaign[];
+  verdict: 'fails' | 'known' | 'passes' | 'inconclusive';
+  /** Such as `1 new cause` or `no two operations overlapped`. */
+  notes: string[];
+  /** How many operations of each action overlapped any other, and those of each action. */
+  coverage: { action: string; operations: number; overlapped: number; with: Record<string, number> }[];
+  /** Actions that could have happened and never did. */
+  never: string[];
+}
+
+export interface RecentCampaign extends Sighting {
+  runs: number;
+  failed: number;
+}
+
+/** When something was seen, and in which version of the program. */
+export interface Sighting {
+  /** Seconds since 1970. */
+  at: number;
+  commit: string | null;
+}
+
+/** Runs that failed in the same way. */
+export interface FailureCause {
+  /** Such as `rejected`, `crashed`, `stuck` or `data race`. */
+  kind: string;
+  cause: string;
+  /** The steps that meet: `main.rs:39 between main.rs:39 and main.rs:43 of another thread`; null if unknown. */
+  meets: string | null;
+  object: string;
+  /** The runs that failed so, of all runs of the object. */
+  runs: number;
+  of: number;
+  /** The 95 % interval of their share, from 0 to 1. */
+  rate: [low: number, high: number];
+  first: Sighting;
+  last: Sighting;
+  is_new: boolean;
+  /** The known failure that it matches. */
+  known: { name: string; reason: string; until: string | null; is_expired: boolean } | null;
+  /** The id of the smallest kept run with this cause; null if none was kept. */
+  run: string | null;
 }
 
 export interface Timeline {
@@ -184,6 +289,8 @@ export interface Report {
   };
   spec: { name: string; constants: Field[] };
   order: 'real-time' | 'program' | 'none';
+  /** The unit of times: nanoseconds, or steps of a controlled execution. Absent or null if unknown. */
+  clock?: 'ns' | 'steps' | null;
   /** Absent if every operation has to see everything before it. */
   level?: Level | null;
   verdict: Verdict;
@@ -419,6 +526,8 @@ export interface Operation {
   start: number;
   end: number | null;
   meta: Field[];
+  /** How it ended: it did not return, it waits for ever, or it failed. Absent if it returned. */
+  outcome?: 'unfinished' | 'blocked' | 'failed';
 }
 
 export interface Field {

@@ -7,7 +7,7 @@ import type { Legal, Report, RunHead } from '../data/types.ts';
 import { failingOps, verdictView } from '../data/verdict.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
-import { capital, Op, Path, Sentence } from './parts.tsx';
+import { capital, Fact, Op, Path, Sentence } from './parts.tsx';
 
 /** The verdict, and what it means; a rejection has a sentence instead. Under assumptions, it is about fewer orders. */
 export function headline(
@@ -152,98 +152,98 @@ function Assumed({ texts }: { texts: string[] }) {
   ));
 }
 
-/** What supports the verdict. */
+/** What supports the verdict: the details of the report, and figures. An acceptance comes without a sentence of its own. */
 function Summary({ report, assumed }: { report: Report; assumed: string[] }) {
   const verdict = verdictView(report);
-  const of = report.history.operations === null ? '' : ` of ${count(report.history.operations)}`;
+  const total = report.history.operations;
+  const operations = (n: number) =>
+    total === null ? many(n, 'operation') : `${count(n)} of ${many(total, 'operation')}`;
   if (verdict.kind === 'accepted') {
-    if (report.level) {
-      return (
-        <p>
-          All {report.history.operations === null ? '' : count(report.history.operations)} operations can be put into
-          one order{assumed.length > 0 && ' that is consistent with the assumptions'} in which each returned what the
-          specification returns after the operations that it saw.{' '}
-          {report.level.missing > 0 && `${many(report.level.missing, 'operation')} missed others.`}
-        </p>
-      );
-    }
     return (
       <p>
-        All {report.history.operations === null ? '' : count(report.history.operations)} operations can be put into one
-        order that the specification allows{assumed.length > 0 && ' and that is consistent with the assumptions'}.
+        All {total === null ? '' : count(total)} operations can be put into one order
+        {report.level
+          ? ' in which each returned what the specification returns after the operations that it saw'
+          : ' that the specification allows'}
+        {assumed.length > 0 && ', consistent with the assumptions'}.{' '}
+        {!!report.level?.missing && `${many(report.level.missing, 'operation')} missed others.`}
       </p>
     );
   }
   if (verdict.kind === 'inconclusive') {
     return (
-      <p>
-        <Sentence text={capital(verdict.stop)} width={400} />. {many(report.stats.returned, 'operation')}
-        {of} had returned by then. No violation was found up to there; nothing is claimed about the rest.
-      </p>
+      <>
+        <p>
+          <Sentence text={capital(verdict.stop)} width={400} />.
+        </p>
+        <dl class="facts">
+          <Fact name="returned by then">{operations(report.stats.returned)}</Fact>
+          <Fact name="violations until then">none</Fact>
+        </dl>
+      </>
     );
   }
   const failing = failingOps(verdict).slice(0, 3);
-  return (
+  const details = verdict.details && (
     <p>
-      {verdict.details && <Sentence text={verdict.details} width={800} />}
-      {verdict.kind === 'views' && ` The longest orders explain ${count(verdict.explained)}${of} operations.`}
-      {verdict.kind !== 'contradiction' && verdict.kind !== 'views' && (
-        <>
-          {' '}
-          <b>{count(verdict.explained)}</b>
-          {of} operations {report.order === 'real-time' ? 'returned before it and are explained' : 'can be placed'}.
-        </>
-      )}
-      {verdict.kind === 'stuck' && verdict.expected.length > 0 && (
-        <>
-          {' '}
-          Expected{' '}
-          {brief(
-            verdict.expected
-              .slice(0, 3)
-              .map(each => each.map(field => field.value).join(', ') || 'no result')
-              .join(' or '),
-            160,
-          )}
-          {verdict.expected.length > 3 || verdict.expects_more ? ', among others' : ''}.
-        </>
-      )}
-      {verdict.kind === 'stuck' && <When report={report} legal={verdict.legal} />}
-      {failing.map((op, at) => (
-        <>
-          {at === 0 ? ' See ' : ', '}
-          <Op report={report} op={op} />
-        </>
-      ))}
-      {failing.length > 0 && '.'}
+      <Sentence text={verdict.details} width={800} />
     </p>
+  );
+  if (verdict.kind === 'contradiction') return details || null;
+  const expected = verdict.kind === 'stuck' ? verdict.expected : [];
+  return (
+    <>
+      {details}
+      <dl class="facts">
+        {failing.length > 0 && (
+          <Fact name={failing.length === 1 ? 'operation' : 'operations'}>
+            {failing.map((op, at) => (
+              <>
+                {at > 0 && ', '}
+                <Op report={report} op={op} />
+              </>
+            ))}
+          </Fact>
+        )}
+        <Fact name={report.order === 'real-time' && verdict.kind !== 'views' ? 'explained before it' : 'explained'}>
+          {operations(verdict.explained)}
+        </Fact>
+        {expected.length > 0 && verdict.kind === 'stuck' && (
+          <Fact name="expected">
+            {brief(
+              expected
+                .slice(0, 3)
+                .map(each => each.map(field => field.value).join(', ') || 'no result')
+                .join(' or '),
+              160,
+            )}
+            {(expected.length > 3 || verdict.expects_more) && ', among others'}
+          </Fact>
+        )}
+        {verdict.kind === 'stuck' && <When report={report} legal={verdict.legal} />}
+      </dl>
+    </>
   );
 }
 
+/** Where the operation would have been legal. */
 function When({ report, legal }: { report: Report; legal: Legal }) {
-  if (legal.kind === 'unknown') return null;
-  if (legal.kind === 'earlier') {
-    return (
-      <>
-        {' '}
-        It would have been legal <b>earlier</b>, until <Op report={report} op={legal.until} /> took effect: it observed{' '}
-        <b>stale</b> state.
-      </>
-    );
+  switch (legal.kind) {
+    case 'unknown':
+      return null;
+    case 'earlier':
+      return (
+        <Fact name="legal earlier, until">
+          <Op report={report} op={legal.until} />
+        </Fact>
+      );
+    case 'later':
+      return (
+        <Fact name="legal later, after">
+          <Op report={report} op={legal.after} />
+        </Fact>
+      );
+    case 'never':
+      return <Fact name="legal">nowhere within {many(legal.looked_at, 'operation')} before and after</Fact>;
   }
-  if (legal.kind === 'later') {
-    return (
-      <>
-        {' '}
-        It would have been legal <b>later</b>, after <Op report={report} op={legal.after} />: it observed state{' '}
-        <b>from the future</b>.
-      </>
-    );
-  }
-  return (
-    <>
-      {' '}
-      It is <b>not legal</b> at any point within {many(legal.looked_at, 'operation')} before or after.
-    </>
-  );
 }

@@ -1,9 +1,10 @@
-// The page about many runs: causes with counts and dates, runs over time, and one row per run.
+// The page about many runs: what campaigns found or, without them, causes and runs over time; then one row per run.
 
 import { signal } from '@preact/signals';
 import type { IndexHead, Plan } from '../data/types.ts';
-import { brief, count, many, seconds } from '../text.ts';
-import { Sentence } from './parts.tsx';
+import { brief, count, date, many, percent, seconds } from '../text.ts';
+import { CampaignBanner, Campaigns } from './campaigns.tsx';
+import { RunLink, Sentence } from './parts.tsx';
 import { HelpButton, ThemeButton } from './toolbar.tsx';
 import { Rows } from './virtual.tsx';
 
@@ -23,14 +24,6 @@ const VERDICT: Record<string, [sign: string, tone: string]> = {
 
 function verdictOf(run: Entry): string {
   return run.verdict ?? 'not checked';
-}
-
-/** A time to the minute, or to the second if `isFine`. */
-function when(at: number, isFine = false): string {
-  return new Date(at * 1000)
-    .toISOString()
-    .slice(0, isFine ? 19 : 16)
-    .replace('T', ' ');
 }
 
 /** The number of operations of all threads of a run; null if its input does not say. */
@@ -54,116 +47,133 @@ function clusters(runs: Entry[]): { cause: string; runs: Entry[] }[] {
 }
 
 export function IndexPage({ head }: { head: IndexHead }) {
-  const { runs } = head;
-  const counts = new Map<string, number>();
-  for (const run of runs) counts.set(verdictOf(run), (counts.get(verdictOf(run)) ?? 0) + 1);
-  const causes = clusters(runs);
-  const bad = (counts.get('rejected') ?? 0) + (counts.get('violated') ?? 0);
-  const tone = bad > 0 ? 'bad' : counts.get('inconclusive') ? 'odd' : runs.length === 0 ? 'quiet' : 'good';
+  const { runs, overview } = head;
   return (
     <div class="index">
-      <header class={`banner ${tone}`}>
-        <h1>
-          <span aria-hidden="true">{bad > 0 ? '✗' : tone === 'odd' ? '…' : tone === 'quiet' ? '·' : '✓'}</span>{' '}
-          {many(runs.length, 'run')}
-          {bad > 0 && `, ${count(bad)} rejected for ${many(causes.length, 'cause')}`}
-        </h1>
-        <p>
-          <code>{brief(head.name, 160)}</code>:{' '}
-          {[...counts].map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ') || 'no runs'}
-        </p>
-        <ul class="badges" aria-label="About this page">
-          <li>
-            <span>tool</span> <b>{brief(head.tool, 40)}</b>
-          </li>
-        </ul>
-        <p class="tools">
-          <ThemeButton /> <HelpButton />
-        </p>
-      </header>
+      {overview ? <CampaignBanner head={head} overview={overview} /> : <RunsBanner head={head} />}
       <main id="main" tabIndex={-1}>
-        {head.damaged.length > 0 && (
-          <section aria-labelledby="h-damaged">
-            <h2 id="h-damaged">Unreadable runs</h2>
-            <ul class="card odd">
-              {head.damaged.slice(0, 40).map(each => (
-                <li>! {brief(each, 400)}</li>
-              ))}
-              {head.damaged.length > 40 && <li>and {head.damaged.length - 40} more</li>}
-            </ul>
-          </section>
+        <Damaged damaged={head.damaged} />
+        {overview ? (
+          <Campaigns overview={overview} runs={runs} onFilter={text => (query.value = text)} />
+        ) : (
+          <Causes runs={runs} />
         )}
-        {causes.length > 0 && (
-          <section aria-labelledby="h-causes">
-            <h2 id="h-causes">Causes</h2>
-            <div class="scroll card" tabIndex={0} role="region" aria-label="Table of causes">
-              <table class="causes">
-                <thead>
-                  <tr>
-                    <th scope="col">runs</th>
-                    <th scope="col" class="rate">
-                      of all
-                    </th>
-                    <th scope="col">cause</th>
-                    <th scope="col" class="seen">
-                      first seen
-                    </th>
-                    <th scope="col" class="seen">
-                      last seen
-                    </th>
-                    <th scope="col">example</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {causes.slice(0, 50).map(({ cause, runs: same }) => {
-                    const times = same.map(run => run.began);
-                    const example = same.find(run => run.page !== null) ?? same[0]!;
-                    return (
-                      <tr>
-                        <td class="number">
-                          <button
-                            type="button"
-                            class="link"
-                            title="Show only these runs"
-                            onClick={() => (query.value = cause)}
-                          >
-                            {count(same.length)}
-                          </button>
-                        </td>
-                        <td class="number rate">{percent(same.length / runs.length)}</td>
-                        <th scope="row">
-                          {brief(cause, 200)}
-                          {example.sentence && (
-                            <p class="quiet">
-                              <Sentence text={example.sentence} width={300} />
-                            </p>
-                          )}
-                        </th>
-                        <td class="seen">{when(Math.min(...times))}</td>
-                        <td class="seen">{when(Math.max(...times))}</td>
-                        <td>
-                          <RunLink run={example} />
-                        </td>
-                      </tr>
-                    );
-                  })}
-                </tbody>
-              </table>
-            </div>
-            {causes.length > 50 && <p class="quiet">{causes.length - 50} more causes</p>}
-          </section>
-        )}
-        {runs.length > 0 && <Trend runs={runs} />}
+        {runs.length > 0 && !overview && <Trend runs={runs} />}
         {runs.length > 0 && <Table runs={runs} />}
       </main>
     </div>
   );
 }
 
-/** Links to the page of a run only if the path is relative, because names are untrusted. */
-function RunLink({ run }: { run: Entry }) {
-  const safe = run.page !== null && !/^[a-z][a-z0-9+.-]*:|^\/|^\\/i.test(run.page);
-  return safe ? <a href={run.page!}>{brief(run.id, 24)}</a> : <span>{brief(run.id, 24)}</span>;
+/** The banner of a page without campaigns: how many runs there are, and their verdicts. */
+function RunsBanner({ head }: { head: IndexHead }) {
+  const { runs } = head;
+  const counts = new Map<string, number>();
+  for (const run of runs) counts.set(verdictOf(run), (counts.get(verdictOf(run)) ?? 0) + 1);
+  const bad = (counts.get('rejected') ?? 0) + (counts.get('violated') ?? 0);
+  const tone = bad > 0 ? 'bad' : counts.get('inconclusive') ? 'odd' : runs.length === 0 ? 'quiet' : 'good';
+  return (
+    <header class={`banner ${tone}`}>
+      <h1>
+        <span aria-hidden="true">{bad > 0 ? '✗' : tone === 'odd' ? '…' : tone === 'quiet' ? '·' : '✓'}</span>{' '}
+        {many(runs.length, 'run')}
+        {bad > 0 && `, ${count(bad)} rejected for ${many(clusters(runs).length, 'cause')}`}
+      </h1>
+      <p>
+        <code>{brief(head.name, 160)}</code>:{' '}
+        {[...counts].map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ') || 'no runs'}
+      </p>
+      <ul class="badges" aria-label="About this page">
+        <li>
+          <span>tool</span> <b>{brief(head.tool, 40)}</b>
+        </li>
+      </ul>
+      <p class="tools">
+        <ThemeButton /> <HelpButton />
+      </p>
+    </header>
+  );
+}
+
+function Damaged({ damaged }: { damaged: string[] }) {
+  if (damaged.length === 0) return null;
+  return (
+    <section aria-labelledby="h-damaged">
+      <h2 id="h-damaged">Unreadable runs</h2>
+      <ul class="card odd">
+        {damaged.slice(0, 40).map(each => (
+          <li>! {brief(each, 400)}</li>
+        ))}
+        {damaged.length > 40 && <li>and {damaged.length - 40} more</li>}
+      </ul>
+    </section>
+  );
+}
+
+/** The causes of the kept runs. */
+function Causes({ runs }: { runs: Entry[] }) {
+  const causes = clusters(runs);
+  if (causes.length === 0) return null;
+  return (
+    <section aria-labelledby="h-causes">
+      <h2 id="h-causes">Causes</h2>
+      <div class="scroll card" tabIndex={0} role="region" aria-label="Table of causes">
+        <table class="causes">
+          <thead>
+            <tr>
+              <th scope="col">runs</th>
+              <th scope="col" class="rate">
+                of all
+              </th>
+              <th scope="col">cause</th>
+              <th scope="col" class="seen">
+                first seen
+              </th>
+              <th scope="col" class="seen">
+                last seen
+              </th>
+              <th scope="col">example</th>
+            </tr>
+          </thead>
+          <tbody>
+            {causes.slice(0, 50).map(({ cause, runs: same }) => {
+              const times = same.map(run => run.began);
+              const example = same.find(run => run.page !== null) ?? same[0]!;
+              return (
+                <tr>
+                  <td class="number">
+                    <button
+                      type="button"
+                      class="link"
+                      title="Show only these runs"
+                      onClick={() => (query.value = cause)}
+                    >
+                      {count(same.length)}
+                    </button>
+                  </td>
+                  <td class="number rate">{percent(same.length / runs.length)}</td>
+                  <th scope="row">
+                    {brief(cause, 200)}
+                    {example.sentence && (
+                      <p class="quiet">
+                        <Sentence text={example.sentence} width={300} />
+                      </p>
+                    )}
+                  </th>
+                  <td class="seen">{date(Math.min(...times))}</td>
+                  <td class="seen">{date(Math.max(...times))}</td>
+                  <td>
+                    <RunLink id={example.id} page={example.page} />
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {causes.length > 50 && <p class="quiet">{causes.length - 50} more causes</p>}
+    </section>
+  );
 }
 
 const TONES = ['good', 'odd', 'bad', 'quiet'];
@@ -210,7 +220,7 @@ function Trend({ runs }: { runs: Entry[] }) {
             viewBox={`0 0 ${WIDE} ${HIGH}`}
             preserveAspectRatio="none"
             role="img"
-            aria-label={`Runs from ${when(first, true)} to ${when(last, true)}, ${duration(width)} per bar, by verdict`}
+            aria-label={`Runs from ${date(first, true)} to ${date(last, true)}, ${duration(width)} per bar, by verdict`}
           >
             {heights.map((bar, place) => {
               let top = HIGH;
@@ -226,13 +236,13 @@ function Trend({ runs }: { runs: Entry[] }) {
           <div class="times" aria-hidden="true">
             {marks.map(bar => (
               <span style={{ left: `${((bar + 0.5) / slots) * 100}%` }}>
-                {when(start + bar * width, isFine).slice(first - last < -86_400 ? 0 : 11)}
+                {date(start + bar * width, isFine).slice(first - last < -86_400 ? 0 : 11)}
               </span>
             ))}
           </div>
         </div>
         <figcaption>
-          {when(first).slice(0, 10)} (UTC), {duration(width)} per bar. {percent(rejected / runs.length)} rejected.{' '}
+          {date(first).slice(0, 10)} (UTC), {duration(width)} per bar. {percent(rejected / runs.length)} rejected.{' '}
           <i class="key good" /> ✓ accepted <i class="key odd" /> … inconclusive <i class="key bad" /> ✗ rejected
         </figcaption>
       </figure>
@@ -245,12 +255,6 @@ function duration(s: number): string {
   if (s % 86_400 === 0) return many(s / 86_400, 'day');
   if (s % 3600 === 0) return many(s / 3600, 'hour');
   return s % 60 === 0 ? many(s / 60, 'minute') : many(s, 'second');
-}
-
-/** `31 %`, `0.02 %`. */
-function percent(part: number): string {
-  const value = 100 * part;
-  return `${value === 0 || value >= 10 ? Math.round(value) : Number(value.toPrecision(1))} %`;
 }
 
 function value(run: Entry, by: Column): string | number {
@@ -282,6 +286,7 @@ function Table({ runs }: { runs: Entry[] }) {
       run =>
         words === '' ||
         `${run.id} ${verdictOf(run)} ${run.cause ?? ''} ${run.sentence ?? ''} ${run.spec} ${run.plan.seed}`
+          .replaceAll('`', '')
           .toLowerCase()
           .includes(words),
     )
@@ -344,12 +349,12 @@ function Table({ runs }: { runs: Entry[] }) {
             const operations = operationsOf(run.plan);
             return (
               <>
-                <span role="gridcell">{when(run.began, true)}</span>
+                <span role="gridcell">{date(run.began, true)}</span>
                 <span role="gridcell" class={tone}>
                   {sign} {brief(verdictOf(run), 20)}
                 </span>
                 <span role="gridcell">
-                  <RunLink run={run} />
+                  <RunLink id={run.id} page={run.page} />
                 </span>
                 <span role="gridcell">{run.plan.seed}</span>
                 <span role="gridcell">{count(run.plan.threads)}</span>

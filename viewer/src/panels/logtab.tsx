@@ -1,7 +1,8 @@
 // The record of the selected operation, and the operations that are not placed.
 
 import { useEffect, useState } from 'preact/hooks';
-import { unplaced } from '../data/status.ts';
+import { duration } from '../data/clock.ts';
+import { OUTCOMES, unplaced } from '../data/status.ts';
 import type { Field } from '../data/types.ts';
 import { blocked, contradicting, failureWord, report, selection, statusOf, stepOf, waiting } from '../state.ts';
 import { brief, count, many } from '../text.ts';
@@ -45,6 +46,7 @@ function Selected() {
   const step = stepOf(at);
   const process = past.timeline.processes[op.process] ?? '';
   const took = op.end === null ? null : op.end - op.start;
+  const outcome = past.outcomeOf(op.at);
   return (
     <section aria-labelledby="h-op">
       <div class="line">
@@ -63,17 +65,12 @@ function Selected() {
         <Entry name="action" value={op.action} />
         {fields('argument', op.args)}
         {fields('result', op.results)}
-        {op.end === null && <Entry name="result" value="none: unfinished, may or may not have taken effect" />}
+        {outcome && <Entry name="outcome" value={`${OUTCOMES[outcome].word}: ${OUTCOMES[outcome].meaning}`} />}
         <Entry name="timebox" value={timebox(op, past.timeline.origin)} />
-        {took !== null && (
-          <Entry
-            name="duration"
-            value={`${count(took)} ticks${took >= 1000 ? ` (${(took / 1000).toFixed(2)} µs if ticks are nanoseconds)` : ''}`}
-          />
-        )}
+        {took !== null && <Entry name="duration" value={duration(took, past.clock)} />}
         <Entry
           name="events"
-          value={`begins at ${count(op.from)}, ${op.end === null ? 'never returned' : `returns at ${count(op.to)}`}, of ${count(past.timeline.ranks)} in order`}
+          value={`begins at ${count(op.from)}, ${op.end === null ? 'does not return' : `returns at ${count(op.to)}`}, of ${count(past.timeline.ranks)} in order`}
         />
         {fields('metadata', op.meta)}
       </dl>

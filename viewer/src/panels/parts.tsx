@@ -110,6 +110,16 @@ interface TableProps {
   children: ComponentChildren;
 }
 
+/** A label and its value, in a list of class `facts`. */
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
 /** A sentence of the report: what is in backticks is code. An odd backtick stays one. */
 export function Sentence({ text, width }: { text: string; width: number }) {
   const pieces = brief(text, width).split('`');
@@ -142,6 +152,12 @@ export function Path({ text, width }: { text: string; width: number }) {
         ))}
     </>
   );
+}
+
+/** Links to the page of a run only if the path is relative, because names are untrusted. */
+export function RunLink({ id, page }: { id: string; page: string | null }) {
+  const isSafe = page !== null && !/^[a-z][a-z0-9+.-]*:|^\/|^\\/i.test(page);
+  return isSafe ? <a href={page}>{brief(id, 24)}</a> : <span>{brief(id, 24)}</span>;
 }
 
 /** A list cut to at most `most` items, with a button for more. */

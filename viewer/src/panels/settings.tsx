@@ -1,7 +1,7 @@
 // Settings of the view: the order of the lanes, the length of values, the theme.
 
 import { signal } from '@preact/signals';
-import { blocked, collapsed, contradicting, laneOrder, type Theme, theme, valueWidth } from '../state.ts';
+import { blocked, collapsed, contradicting, history, laneOrder, type Theme, theme, valueWidth } from '../state.ts';
 import { lanes } from '../timeline/picture.ts';
 import { Dropdown } from './dropdown.tsx';
 
@@ -11,6 +11,7 @@ const WIDTHS = [40, 80, 160, 400, 2000];
 const ORDERS: [typeof laneOrder.value, string][] = [
   ['failure', 'by their part in the failure'],
   ['name', 'by name'],
+  ['node', 'by node'],
 ];
 
 const THEMES: [Theme, string][] = [
@@ -23,6 +24,8 @@ const THEMES: [Theme, string][] = [
 export function Settings() {
   const idle = lanes.value?.idle ?? 0;
   const hasFailure = blocked.value !== null || contradicting.value.length > 0;
+  const hasNodes = history.value?.hasNodes ?? false;
+  const orders = ORDERS.filter(([order]) => order === 'name' || (order === 'node' ? hasNodes : hasFailure));
   return (
     <Dropdown
       open={open}
@@ -32,14 +35,14 @@ export function Settings() {
       first="select"
     >
       <div class="menu settings" role="group" aria-label="Settings">
-        {hasFailure && (
+        {orders.length > 1 && (
           <label>
             Lanes
             <select
-              value={laneOrder.value}
+              value={lanes.value?.order ?? 'name'}
               onChange={event => (laneOrder.value = event.currentTarget.value as typeof laneOrder.value)}
             >
-              {ORDERS.map(([order, title]) => (
+              {orders.map(([order, title]) => (
                 <option value={order}>{title}</option>
               ))}
             </select>

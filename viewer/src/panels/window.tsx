@@ -4,6 +4,7 @@
 // cut off and nothing scrolls.
 
 import { cutMiddle, shortName } from '../data/short.ts';
+import { OUTCOMES } from '../data/status.ts';
 import type { Operation, OpRef, Window as Part, Report } from '../data/types.ts';
 import { saveText } from '../export/image.ts';
 import { jsonLines } from '../export/jsonl.ts';
@@ -163,6 +164,7 @@ function Band({
       {placed.map(({ op, lane, from, to }) => {
         const operation = report.operations[op]!;
         const isBlocked = blocked.includes(op);
+        const outcome = operation.outcome ?? (operation.end === null ? 'unfinished' : null);
         const [begins, ends] = [from >= line.first, to <= line.last && operation.end !== null];
         const first = Math.max(from, line.first) - line.first + 2;
         const last = Math.min(to, line.last) - line.first + 2;
@@ -171,7 +173,7 @@ function Band({
             type="button"
             class={`box ${isBlocked ? 'blocked' : 'placed'} ${begins ? '' : 'begun'} ${ends ? '' : 'open'}`}
             style={{ gridRow: row(lane), gridColumn: `${first} / ${last + 1}` }}
-            title={`${brief(`${operation.name} ${operation.text}`, 400)}${operation.end === null ? ', unfinished' : ''}`}
+            title={`${brief(`${operation.name} ${operation.text}`, 400)}${outcome ? `, ${OUTCOMES[outcome].word}` : ''}`}
             onClick={() => showOp(op)}
             onContextMenu={event => {
               event.preventDefault();
@@ -187,7 +189,7 @@ function Band({
             )}
             {!begins && '… '}
             {labelOf(operation)}
-            {operation.end === null && to <= line.last && <span class="aside"> never returned</span>}
+            {outcome && (ends || to <= line.last) && <span class="aside"> {OUTCOMES[outcome].word}</span>}
           </button>
         );
       })}

@@ -1,5 +1,6 @@
 // The axis above the lanes: round ranks or times at equal distances.
 
+import { type Clock, moment } from '../data/clock.ts';
 import type { Picture } from './draw.ts';
 import { letterWidth, type Pen } from './pen.ts';
 import { AXIS, toX } from './scene.ts';
@@ -14,17 +15,19 @@ export function drawAxis(
   const [first, last] = history.span(scale);
   // Events are counted from 1, other moments from 0.
   const origin = scale === 'time' ? BigInt(history.timeline.origin) : history.hasPoints ? 1n : 0n;
-  const longest = label(origin, Math.max(to, 1)).length * letterWidth() + 20;
+  const clock = scale === 'time' ? history.clock : null;
+  const least = round(((to - from) * 4 * letterWidth()) / (width - left));
+  const longest = label(origin, Math.max(to, 1), clock, least, to).length * letterWidth() + 20;
   const step = round(((to - from) * longest) / (width - left));
   // Shown numbers include the origin, so marks are shifted to make them round.
-  const shift = origin < FAR ? Number(origin % BigInt(step)) : 0;
+  const shift = origin < FAR && clock !== 'ns' ? Number(origin % BigInt(step)) : 0;
   const start = Math.ceil((Math.max(from, first) + shift) / step) * step - shift;
   for (let mark = start; mark <= Math.min(to, last); mark += step) {
     const x = Math.round(toX(geometry, mark));
     pen.rect(x, AXIS - 5, 1, 5, { fill: colors.muted });
     pen.rect(x, AXIS, 1, height - AXIS, { fill: colors.border, alpha: 0.35 });
     if (taken && x + longest - 16 > taken.from && x < taken.to) continue;
-    pen.text(x + 4, AXIS / 2, label(origin, mark), { fill: colors.muted, small: true });
+    pen.text(x + 4, AXIS / 2, label(origin, mark, clock, step, to), { fill: colors.muted, small: true });
   }
   pen.rect(left, AXIS - 1, width - left, 1, { fill: colors.border });
 }
@@ -32,7 +35,8 @@ export function drawAxis(
 /** Writes what the numbers of the axis are, above the names of the lanes. */
 export function drawUnit(pen: Pen, { geometry, colors, history }: Picture): void {
   const far = BigInt(history.timeline.origin) >= FAR;
-  const unit = geometry.scale === 'order' ? 'event no.' : far ? 'time +' : 'time';
+  const time = history.clock === 'steps' ? 'step' : far && history.clock !== 'ns' ? 'time +' : 'time';
+  const unit = geometry.scale === 'order' ? 'event no.' : time;
   pen.text(geometry.left - 6, AXIS / 2, unit, { fill: colors.muted, small: true, align: 'right' });
 }
 
@@ -47,7 +51,7 @@ export function round(number: number): number {
   return 10 * power;
 }
 
-function label(origin: bigint, moment: number): string {
-  const number = BigInt(Math.round(moment));
-  return origin < FAR ? (origin + number).toLocaleString('en') : `+${number.toLocaleString('en')}`;
+function label(origin: bigint, mark: number, clock: Clock, step: number, most: number): string {
+  if (clock === 'ns' || origin < FAR) return moment(mark, clock, origin, step, most);
+  return `+${BigInt(Math.round(mark)).toLocaleString('en')}`;
 }

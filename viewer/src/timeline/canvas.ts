@@ -57,10 +57,15 @@ export function useCanvas(
     });
     const dark = matchMedia('(prefers-color-scheme: dark)');
     dark.addEventListener('change', soon);
+    // Paper has colours of its own, and is laid out before the next frame.
+    const print = matchMedia('print');
+    const onPrint = () => box.clientWidth > 0 && now();
+    print.addEventListener('change', onPrint);
     return () => {
       dispose();
       observer.disconnect();
       dark.removeEventListener('change', soon);
+      print.removeEventListener('change', onPrint);
       cancelAnimationFrame(frame);
     };
   }, []);

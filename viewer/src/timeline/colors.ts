@@ -19,6 +19,13 @@ export interface Colors {
   border: string;
   accent: string;
   accentSoft: string;
+  /** Colours that tell actions apart. */
+  kind1: string;
+  kind2: string;
+  kind3: string;
+  kind4: string;
+  kind5: string;
+  kind6: string;
 }
 
 /** Defaults for missing CSS variables. */
@@ -41,6 +48,12 @@ const PLAIN: Colors = {
   border: '#d7d8dd',
   accent: '#1c7ed6',
   accentSoft: '#d0ebff',
+  kind1: '#3b5bdb',
+  kind2: '#b35c00',
+  kind3: '#0b7285',
+  kind4: '#9c36b5',
+  kind5: '#4d7c0f',
+  kind6: '#6b7078',
 };
 
 /** The current colours. */

@@ -7,11 +7,15 @@
 // After the failure: thin border, ·. Not counted: no fill, ○. Unknown: dotted border, ?. Placed: plain border, and a
 // tick of the line where it takes effect. Text is drawn last, so that nothing crosses it.
 //
+// An unfinished operation fades out at its open end, one that waits for ever is hatched there, and one that failed has a
+// filled corner.
+//
 // An operation that missed others has a hollow dot. While it is selected, the operations that it missed are faded and
 // dashed, those that it saw have a thin outline, and later ones are dimmed.
 
 import type { History, Sight } from '../data/history.ts';
 import { cutMiddle, nameWithin } from '../data/short.ts';
+import { OUTCOMES } from '../data/status.ts';
 import type { Ending, Report } from '../data/types.ts';
 import { stuckIn } from '../data/verdict.ts';
 import type { Status } from '../state.ts';
@@ -20,7 +24,7 @@ import { drawAxis, drawUnit } from './axis.ts';
 import type { Colors } from './colors.ts';
 import { drawEvents, drawShades } from './faults.ts';
 import { drawFlights, isCrowded } from './flight.ts';
-import { type Lanes, laneNames } from './lanes.ts';
+import { type Lanes, laneLabel } from './lanes.ts';
 import { drawMessages } from './messages.ts';
 import { drawOrder, drawUnlogged } from './order.ts';
 import { cut, letterWidth, type Pen, type Style } from './pen.ts';
@@ -57,7 +61,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
   const { left, top, width, height } = geometry;
   const scene = compose(history, lanes, geometry);
   pen.rect(0, 0, width, height, { fill: colors.bg });
-  scene.isCrowded = isCrowded(scene) && !picture.part && !picture.matches;
+  scene.isCrowded = scene.isVast || (isCrowded(scene) && !picture.part && !picture.matches);
   if (scene.isCrowded) {
     pen.within(left, 0, width - left, height, () => drawAxis(pen, picture, null));
     drawFlights(pen, picture, scene);
@@ -136,7 +140,9 @@ function drawRules(pen: Pen, { geometry, colors, lanes }: Picture): void {
   const [first, last] = visibleRows(geometry, lanes.shown.length);
   for (let row = first; row < last; row += 1) {
     const y = Math.round(toY(geometry, row + 1)) - 1;
-    pen.rect(geometry.left, y, geometry.width - geometry.left, 1, { fill: colors.border, alpha: 0.6 });
+    const [node, next] = [row, row + 1].map(row => lanes.nodes?.[lanes.shown[row] ?? -1]);
+    const style = node === next ? { fill: colors.border, alpha: 0.6 } : { fill: colors.muted };
+    pen.rect(geometry.left, y, geometry.width - geometry.left, 1, style);
   }
 }
 
@@ -288,8 +294,11 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   if (status === 'unknown') style.dash = [1, 2];
   const sight = sightOf(picture, box.at);
   if (sight === 'missed') delete style.stroke;
-  if (box.open) drawOpenBox(pen, x, y, Math.max(FADE, width), height, style);
+  const outcome = picture.history.outcomeOf(box.at);
+  if (box.open && outcome !== 'blocked') drawOpenBox(pen, x, y, Math.max(FADE, width), height, style);
   else pen.rect(x, y, Math.max(3, width), height, style);
+  if (outcome === 'blocked') drawHatch(pen, Math.max(x, x + width - FADE - 8), y, Math.min(width, FADE), height, style);
+  if (outcome === 'failed') drawStruck(pen, x, y, Math.max(3, width), height, style);
   if (sight === 'missed') {
     pen.rect(x, y, Math.max(3, width), height, { stroke: colors.muted, width: 1.3, dash: MISSED, radius: 3 });
   }
@@ -328,6 +337,23 @@ function drawOpenBox(pen: Pen, x: number, y: number, width: number, height: numb
   if (!stroke) return;
   const edges = [x + Math.max(0, solid), y, x, y, x, y + height, x + Math.max(0, solid), y + height];
   pen.line(edges, { stroke, width: thick, alpha, ...(dash ? { dash } : {}) });
+}
+
+/** Marks the end of an operation that waits for ever with slanted lines. */
+function drawHatch(pen: Pen, x: number, y: number, width: number, height: number, { stroke, alpha = 1 }: Style): void {
+  if (!stroke) return;
+  pen.within(x, y, width, height, () => {
+    for (let from = x - height; from < x + width; from += 6)
+      pen.line([from, y + height, from + height, y], { stroke, width: 1, alpha: alpha * 0.8 });
+  });
+}
+
+/** Marks an operation that failed: its right upper corner is cut off. */
+function drawStruck(pen: Pen, x: number, y: number, width: number, height: number, { stroke, alpha = 1 }: Style): void {
+  if (!stroke) return;
+  const size = Math.min(width, height) * 0.6;
+  const corner = [x + width - size, y, x + width, y, x + width, y + size];
+  pen.line(corner, { fill: stroke, stroke, width: 1, alpha });
 }
 
 /** Draws a point in time as a diamond. */
@@ -415,14 +441,14 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   const text = history.text(box.at) ?? '';
   const letters = (pixels: number) => Math.floor(pixels / letterWidth()) - glyph.length;
   const within = (pixels: number) => (op ? nameWithin(op, text, letters(pixels)) : '');
-  const own = end - x - 4;
-  // If no thread is enabled any more, whatever did not return waits for ever.
-  const isStuck = /no thread is enabled/i.test(picture.report.ended ?? '');
-  const fits = (note: string) => own > (text.length + note.length + glyph.length + 4) * letterWidth();
-  const never = box.open ? ([...(isStuck ? [`blocked, ${NEVER}`] : []), NEVER].find(fits) ?? '') : '';
-  const isNeverShown = never !== '';
-  const shown = within(isNeverShown ? own - (never.length + 2) * letterWidth() : own);
-  if (isNeverShown) drawLabel(pen, picture, box, status, never, end - (never.length + 1) * letterWidth() - 6, 0);
+  const outcome = history.outcomeOf(box.at);
+  // The mark at the end of one that waits for ever stays visible.
+  const own = end - x - 4 - (outcome === 'blocked' ? FADE : 0);
+  const word = outcome ? OUTCOMES[outcome].word : '';
+  const wide = (word.length + 2) * letterWidth() + (outcome === 'failed' ? FADE : 0);
+  const hasWord = word !== '' && own > (text.length + glyph.length + 2) * letterWidth() + wide;
+  const shown = within(hasWord ? own - wide : own);
+  if (hasWord) drawLabel(pen, picture, box, status, word, x + own + 4 - wide, 0);
   const isWhole = shown === visible(text) && picture.note === '';
   if (status !== 'blocked' || isWhole) {
     drawLabel(pen, picture, box, status, shown ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
@@ -452,8 +478,6 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
   taken.push({ row: box.row, from: at, to: at + (sign + best).length * letterWidth() });
 }
 
-/** Shown at the open end of an unfinished operation. */
-const NEVER = 'never returned';
 /** Distance of a label from the frame beside it, in pixels. */
 const BESIDE = 9;
 
@@ -543,14 +567,13 @@ function drawNames(pen: Pen, { geometry, colors, history, lanes, pins }: Picture
   const { left, top, height } = geometry;
   pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
   const [first, last] = visibleRows(geometry, lanes.shown.length + 1);
-  const names = laneNames(history);
   const room = Math.floor((left - 22) / letterWidth());
   pen.within(0, top, left, height - top, () => {
     for (let row = first; row < last; row += 1) {
       const y = toY(geometry, row) + geometry.lane / 2;
       const process = lanes.shown[row];
       if (process === undefined) continue;
-      const name = cutMiddle(visible(names[process]!), room);
+      const name = cutMiddle(visible(laneLabel(history, lanes, process)), room);
       if (pins.includes(process)) pen.rect(7, y - 3, 6, 6, { fill: colors.accent, radius: 3 });
       pen.text(18, y, name, { fill: colors.muted, bold: pins.includes(process) });
     }

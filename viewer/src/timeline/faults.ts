@@ -3,12 +3,19 @@
 import type { Event } from '../data/events.ts';
 import type { History } from '../data/history.ts';
 import { visible } from '../text.ts';
+import type { Colors } from './colors.ts';
 import type { Picture } from './draw.ts';
-import { cut, letterWidth, type Pen } from './pen.ts';
+import { cut, letterWidth, type Pen, type Style } from './pen.ts';
 import { AXIS, EVENT, type Geometry, toX, toY } from './scene.ts';
 
 /** Minimum width of a bar, in pixels. */
 const LEAST = 4;
+
+/** The colours of an event, by its tag: of its border and name, and of its shade. */
+export function eventColors(colors: Colors, { hue }: Event): { solid: string; soft: Style } {
+  const solid = [colors.event, colors.kind3, colors.kind2][hue % 3]!;
+  return { solid, soft: hue % 3 === 0 ? { fill: colors.eventSoft, alpha: 0.55 } : { fill: solid, alpha: 0.14 } };
+}
 
 /** The extent of an event in pixels. */
 function extent(geometry: Geometry, history: History, { start, end }: Event): [number, number] {
@@ -24,7 +31,7 @@ export function drawShades(pen: Pen, { geometry, colors, history, lanes }: Pictu
     if (to < geometry.left || from > geometry.width) continue;
     const rows = event.processes.map(process => lanes.rows[process]!).filter(row => row >= 0);
     for (const row of rows) {
-      pen.rect(from, toY(geometry, row), to - from, geometry.lane, { fill: colors.eventSoft, alpha: 0.55 });
+      pen.rect(from, toY(geometry, row), to - from, geometry.lane, eventColors(colors, event).soft);
     }
   }
 }
@@ -41,7 +48,9 @@ export function drawEvents(pen: Pen, { geometry, colors, history }: Picture): vo
       const [from, to] = extent(geometry, history, event);
       if (to < left || from > width) continue;
       const y = AXIS + 3 + event.row * EVENT;
-      pen.rect(from, y, to - from, EVENT - 4, { fill: colors.eventSoft, stroke: colors.event, width: 1, radius: 2 });
+      const { solid, soft } = eventColors(colors, event);
+      pen.rect(from, y, to - from, EVENT - 4, soft);
+      pen.rect(from, y, to - from, EVENT - 4, { stroke: solid, width: 1, radius: 2 });
       // The label may extend to the next event of the row.
       const next = events.slice(at + 1).find(other => other.row === event.row);
       const limit = next ? extent(geometry, history, next)[0] : width + 40;
@@ -50,7 +59,7 @@ export function drawEvents(pen: Pen, { geometry, colors, history }: Picture): vo
       const room = Math.max(to, limit) - x - 4;
       const shown = cut(label, room);
       if (x + shown.length * letterWidth() > to) pen.rect(to + 1, y, 2, EVENT - 4, { fill: colors.bg });
-      pen.text(x, y + (EVENT - 4) / 2, shown, { fill: colors.event, small: true });
+      pen.text(x, y + (EVENT - 4) / 2, shown, { fill: solid, small: true });
     }
   });
 }

@@ -1,6 +1,6 @@
 // Selects and orders the lanes: pinned ones, then those involved in the failure, starting with the blocked operation's,
-// then the rest; or all but the pinned ones by name. If there are many, uninvolved lanes are hidden until the user expands
-// them.
+// then the rest; or all but the pinned ones by name, or by node and name. If there are many, uninvolved lanes are
+// hidden until the user expands them.
 
 import type { History } from '../data/history.ts';
 import { withoutCommonPrefix } from '../data/short.ts';
@@ -21,16 +21,20 @@ export interface Lanes {
   idle: number;
   /** The number of hidden lanes. */
   hidden: number;
-  /** How they are ordered: by name if there is no failure. */
-  order: 'failure' | 'name';
+  /** How they are ordered: not by the failure if there is none. */
+  order: LaneOrder;
+  /** The node of each process if they are ordered by node; else null. */
+  nodes: readonly (string | null)[] | null;
 }
+
+export type LaneOrder = 'failure' | 'name' | 'node';
 
 export function arrange(
   history: History,
   report: Report,
   pins: number[],
   collapsed: boolean,
-  wanted: 'failure' | 'name' = 'failure',
+  wanted: LaneOrder = 'failure',
 ): Lanes {
   const { processes } = history.timeline;
   const place = new Map(processes.map((name, i) => [name, i]));
@@ -41,7 +45,9 @@ export function arrange(
   };
   const verdict = verdictView(report);
   const hasFailure = verdict.kind !== 'accepted' && verdict.kind !== 'inconclusive';
-  const order = hasFailure ? wanted : 'name';
+  const isPossible = wanted === 'failure' ? hasFailure : wanted === 'name' || history.hasNodes;
+  const order = isPossible ? wanted : 'name';
+  const nodes = order === 'node' ? history.nodes() : null;
   failingOps(verdict).forEach(involve);
   if ('blocked' in verdict) verdict.blocked.forEach(involve);
   if (verdict.kind === 'stuck') {
@@ -64,7 +70,9 @@ export function arrange(
   const hides = collapsed && !few;
   const rest = [...first, ...(hides ? [] : idle)];
   // Processes are sorted by name.
-  const shown = [...pinned, ...(order === 'name' ? rest.sort((a, b) => a - b) : rest)];
+  const byNode = (a: number, b: number) =>
+    nodes ? (nodes[a] ?? '').localeCompare(nodes[b] ?? '', 'en', { numeric: true }) : 0;
+  const shown = [...pinned, ...(order === 'failure' ? rest : rest.sort((a, b) => byNode(a, b) || a - b))];
   const rows = new Int32Array(processes.length).fill(-1);
   for (const [row, process] of shown.entries()) rows[process] = row;
   return {
@@ -73,6 +81,7 @@ export function arrange(
     idle: few ? 0 : idle.length,
     hidden: hides ? idle.length : 0,
     order,
+    nodes,
   };
 }
 
@@ -85,4 +94,11 @@ export function laneNames(history: History): string[] {
   const names = withoutCommonPrefix(history.timeline.processes.map(name => name.slice(0, 200)));
   named.set(history, names);
   return names;
+}
+
+/** The label of a lane: the name of its process, after its node if lanes are ordered by node. */
+export function laneLabel(history: History, { nodes }: Lanes, process: number): string {
+  const name = laneNames(history)[process]!;
+  const node = nodes?.[process];
+  return node ? `${node.slice(0, 40)} ${name}` : name;
 }

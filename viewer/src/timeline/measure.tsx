@@ -2,9 +2,10 @@
 // it spans.
 
 import { signal } from '@preact/signals';
+import { duration } from '../data/clock.ts';
 import type { Scale } from '../data/history.ts';
 import { history, scale } from '../state.ts';
-import { count, many } from '../text.ts';
+import { many } from '../text.ts';
 import { geometry } from './picture.ts';
 import { toX } from './scene.ts';
 
@@ -18,7 +19,7 @@ export function spanText(on: Scale, from: number, to: number): string {
   const [low, high] = from <= to ? [from, to] : [to, from];
   const time = on === 'time' ? high - low : past.timeOf(high) - past.timeOf(low);
   const ranks = on === 'order' ? high - low : past.rankOf(high) - past.rankOf(low);
-  return `${count(Math.round(time))} ticks, ${many(Math.round(ranks), 'event')}`;
+  return `${duration(time, past.clock)}, ${many(Math.round(ranks), 'event')}`;
 }
 
 /** The marked range with its length. */

@@ -36,11 +36,12 @@ export const size = signal({ width: 0, height: 0 });
 /** Scroll offset of the lanes. */
 export const scroll = signal(0);
 
-export const lanes = computed(() =>
-  history.value && report.value
-    ? arrange(history.value, report.value, pins.value, collapsed.value, laneOrder.value)
-    : null,
-);
+export const lanes = computed(() => {
+  const past = history.value;
+  // Nodes become known while operations load.
+  if (laneOrder.value === 'node') past?.version.value;
+  return past && report.value ? arrange(past, report.value, pins.value, collapsed.value, laneOrder.value) : null;
+});
 
 export const geometry = computed(() => {
   if (!history.value || !lanes.value || size.value.width === 0 || viewport.value === NO_VIEWPORT) return null;

@@ -5,9 +5,9 @@
 // operations of a process are sequential, so only the last of them can extend beyond the pixel. A frame therefore costs
 // the same for a thousand operations and for a million.
 
-import { type History, type Loaded, type Scale, search, sumsOf } from '../data/history.ts';
+import { type History, type Loaded, type Scale, SHOWN, search, sumsOf } from '../data/history.ts';
 import type { Status } from '../state.ts';
-import { type Lanes, laneNames } from './lanes.ts';
+import { type Lanes, laneLabel } from './lanes.ts';
 import { letterWidth } from './pen.ts';
 
 export interface Geometry {
@@ -84,6 +84,8 @@ export interface Scene {
   missing: [number, number][];
   /** True if a plot is drawn instead of operations, because they are too many. */
   isCrowded: boolean;
+  /** True if it spans more operations than are kept in memory. */
+  isVast: boolean;
 }
 
 /** Approximate maximum number of marks. */
@@ -106,8 +108,7 @@ export function measure(
   viewport: { from: number; to: number },
   scale: Scale,
 ): Geometry {
-  const names = laneNames(history);
-  const longest = lanes.shown.reduce((most, process) => Math.max(most, names[process]!.length), 2);
+  const longest = lanes.shown.reduce((most, process) => Math.max(most, laneLabel(history, lanes, process).length), 2);
   const left = Math.ceil(Math.max(64, Math.min(14, longest) * letterWidth() + 28));
   const rows = lanes.shown.length + (lanes.idle > 0 ? 1 : 0);
   const top = AXIS + eventsHeight(history);
@@ -176,6 +177,7 @@ export function compose(history: History, lanes: Lanes, geometry: Geometry): Sce
     hidden: [],
     missing: [],
     isCrowded: false,
+    isVast: false,
   };
   const { from, to, scale } = geometry;
   const [firstRow, lastRow] = visibleRows(geometry, lanes.shown.length);
@@ -183,8 +185,12 @@ export function compose(history: History, lanes: Lanes, geometry: Geometry): Sce
   const grain = Math.max(1, Math.ceil(((lastRow - firstRow) * plot) / MOST));
   const numbers = chunksBetween(history, scale, from, to);
   const seen = new Set(numbers);
+  // Of more chunks than are kept, only those that happen to be loaded are used: the plot of the whole needs none.
+  const isVast = numbers.length > SHOWN;
+  scene.isVast = isVast;
   for (const k of numbers) {
-    const chunk = history.chunk(k);
+    const chunk = isVast ? history.peek(k) : history.chunk(k);
+    if (!chunk && isVast) continue;
     if (!chunk) {
       const [first, last] = scale === 'order' ? history.timeline.chunks[k]!.ranks : history.timeline.chunks[k]!.times;
       scene.missing.push([toX(geometry, Math.max(first, from)), toX(geometry, Math.min(last, to))]);
@@ -204,12 +210,15 @@ export function compose(history: History, lanes: Lanes, geometry: Geometry): Sce
   return scene;
 }
 
-/** Long operations of earlier chunks. From a server, at most the 8 nearest missing chunks are loaded for them. */
+/** Long operations of earlier chunks, of at most `SHOWN / 2` of them. From a server, at most the 8 nearest missing chunks
+ * are loaded for them. */
 function longBetween(history: History, seen: Set<number>): number[] {
   const { long, chunks } = history.timeline;
   const size = Math.max(1, chunks[0]?.count ?? 1);
   const first = Math.min(...seen, chunks.length);
-  const others = long.filter(at => !seen.has(Math.floor(at / size)) && Math.floor(at / size) < first);
+  const before = long.filter(at => !seen.has(Math.floor(at / size)) && Math.floor(at / size) < first);
+  const nearest = new Set([...new Set(before.map(at => Math.floor(at / size)))].slice(-SHOWN / 2));
+  const others = before.filter(at => nearest.has(Math.floor(at / size)));
   if (!history.served) return others;
   const asked = new Set<number>();
   return others.reverse().filter(at => {

@@ -4,6 +4,8 @@
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { type Clock, duration, moment as momentOf } from '../data/clock.ts';
+import { OUTCOMES } from '../data/status.ts';
 import {
   allBlocked,
   blocked,
@@ -30,6 +32,7 @@ import { useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
 import { eventAt } from './faults.ts';
 import { rangeAt } from './flight.ts';
+import type { LaneOrder } from './lanes.ts';
 import { Measure, measured } from './measure.tsx';
 import { missedLines } from './missed.ts';
 import { geometry, lanes, noteDrawn, pictureNow, scroll, size } from './picture.ts';
@@ -145,21 +148,22 @@ function eventTip(at: number): About | null {
   const length = event.end - event.start;
   const lines = [
     brief(event.text, 400),
-    length === 0
-      ? moment(event.start)
-      : `${moment(event.start)} … ${moment(event.end)} (${length.toLocaleString('en')})`,
+    length === 0 ? moment(event.start) : `${moment(event.start)} … ${moment(event.end)} (${duration(length, clock())})`,
     ...(event.nodes.length > 0 ? [`concerns ${brief(event.nodes.join(', '), 200)}`] : []),
   ];
   return { title: brief(event.tag ? `${event.name} (${event.tag})` : event.name, 240), lines };
 }
 
+const ORDERS: Record<LaneOrder, string> = {
+  failure: 'by their part in the failure',
+  name: 'by name',
+  node: 'by node',
+};
+
 function processTip(at: number): About | null {
   const name = history.value?.timeline.processes[at];
   if (name === undefined) return null;
-  const order =
-    lanes.value?.order === 'name'
-      ? 'Lanes are ordered by name'
-      : 'Lanes are ordered by their part in the failure: the blocked operation first';
+  const order = `Lanes are ordered ${ORDERS[lanes.value?.order ?? 'name']}`;
   const isPinned = pins.value.includes(at);
   return { title: brief(name, 240), lines: [order, isPinned ? 'Click to unpin' : 'Click to pin it on top'] };
 }
@@ -169,7 +173,9 @@ function operationTip(at: number): About | null {
   const op = past?.op(at);
   if (!past || !op) return null;
   const taken = stepOf(at);
-  const end = op.end === null ? 'unfinished' : `${moment(op.end)} (${(op.end - op.start).toLocaleString('en')})`;
+  const outcome = past.outcomeOf(at);
+  const took = op.end === null ? '' : `${moment(op.end)} (${duration(op.end - op.start, past.clock)})`;
+  const end = [took, outcome && OUTCOMES[outcome].word].filter(Boolean).join(', ');
   const lines = [
     `${brief(op.name, 60)} · ${statusText(at)}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
     op.start === op.end ? `event ${moment(op.start)}` : `${moment(op.start)} … ${end}`,
@@ -208,10 +214,12 @@ const WORDS = {
   unknown: '? unknown',
 };
 
-/** A time as recorded. */
+function clock(): Clock {
+  return history.value?.clock ?? null;
+}
+
 function moment(time: number): string {
-  const origin = history.value?.timeline.origin ?? '0';
-  return (BigInt(origin) + BigInt(Math.round(time))).toLocaleString('en');
+  return momentOf(time, clock(), BigInt(history.value?.timeline.origin ?? '0'));
 }
 
 /** Describes what is visible. */
@@ -220,8 +228,11 @@ function describe(scene: Scene): string {
   const past = history.value;
   if (!shape || !past) return 'Timeline';
   const seen = scene.boxes.length + scene.marks.reduce((sum, mark) => sum + mark.count, 0);
-  const range = `${Math.max(0, Math.round(shape.from)).toLocaleString('en')} to ${Math.round(shape.to).toLocaleString('en')}`;
-  const what = scale.value === 'order' ? `events ${range} in order` : `times ${range} after the first`;
+  const ends = [Math.max(0, shape.from), shape.to].map(at =>
+    scale.value === 'time' && clock() === 'ns' ? duration(at, 'ns') : Math.round(at).toLocaleString('en'),
+  );
+  const what =
+    scale.value === 'order' ? `events ${ends.join(' to ')} in order` : `times ${ends.join(' to ')} after the first`;
   const stuck = blocked.value;
   const named = (at: number) => `${brief(past.name(at) ?? '', 60)} ${brief(past.text(at) ?? '', 80)}`;
   const failing = scene.boxes
@@ -235,7 +246,7 @@ function describe(scene: Scene): string {
   const missed = chosen === null ? [] : missedLines(past, chosen, null).map(line => `, ${line}`);
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;
   const count = lanes.value?.shown.length ?? 0;
-  const order = count < 2 ? '' : lanes.value?.order === 'name' ? ' by name' : ' by their part in the failure';
+  const order = count < 2 ? '' : ` ${ORDERS[lanes.value?.order ?? 'name']}`;
   const faults = past.events.filter(event => {
     const [from, to] = [event.start, event.end].map(time => (scale.value === 'time' ? time : past.rankOf(time)));
     return from! <= shape.to && to! >= shape.from;

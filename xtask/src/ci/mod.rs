@@ -1,8 +1,8 @@
 //! All checks, the quickest to fail first, with the time of each.
 //!
 //! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. The steps need a Rust
-//! toolchain, Java and pip for TLC, C++ compilers, CMake and gdb for recorders and programs under control, Node and
-//! Chromium for the page, npm and pip for linters of workflows, and mdBook.
+//! toolchain, Java and pip for TLC, C++ compilers, CMake and gdb for recorders and programs under control, Node,
+//! Chromium and Firefox for the page, npm and pip for linters of workflows, and mdBook.
 //!
 //! Three measures keep CI fast. Everything is built in one profile and with one set of features, that of
 //! [`Workspace::build_programs`], so nothing is built twice. Steps that leave cores idle run side by side. And the

@@ -3,7 +3,7 @@
 //! The steps are those of a developer of the viewer. First the sources are checked and built, and the page must equal
 //! the committed one, byte for byte. Then the command writes a page for each golden report; each must have its expected
 //! verdict and a limited size. Last, browser tests open these pages as files and as served by `omnilink view`. Needs
-//! Node, npm and Chromium.
+//! Node, npm, Chromium and Firefox.
 
 mod golden;
 mod make;

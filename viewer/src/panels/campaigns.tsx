@@ -1,0 +1,338 @@
+// What the campaigns of a store found: the tested objects with their failures over time, the causes of failures, and
+// which pairs of actions overlapped. Sentences come from the data; here are only labels.
+
+import { signal } from '@preact/signals';
+import type {
+  FailureCause,
+  Campaigns as Found,
+  IndexHead,
+  RecentCampaign,
+  Sighting,
+  TestedObject,
+} from '../data/types.ts';
+import { brief, count, date, frequency, many, percent } from '../text.ts';
+import { Fact, Few, RunLink, Sentence } from './parts.tsx';
+import { HelpButton, ThemeButton } from './toolbar.tsx';
+
+/** True if only new causes and the objects that have them are shown. */
+const onlyNew = signal(false);
+/** The name of the object whose overlaps are shown; null for the first. */
+const chosen = signal<string | null>(null);
+
+const VERDICT: Record<TestedObject['verdict'], [sign: string, tone: string]> = {
+  fails: ['✗', 'bad'],
+  known: ['✗', 'quiet'],
+  passes: ['✓', 'good'],
+  inconclusive: ['…', 'odd'],
+};
+
+/** From worst to best. */
+const WORST: TestedObject['verdict'][] = ['fails', 'inconclusive', 'known', 'passes'];
+
+/** The banner: what is new, and how much was tested. */
+export function CampaignBanner({ head, overview }: { head: IndexHead; overview: Found }) {
+  const { objects, causes, since } = overview;
+  const worst = WORST.find(verdict => objects.some(object => object.verdict === verdict)) ?? 'known';
+  const [sign, tone] = objects.length === 0 ? ['·', 'quiet'] : VERDICT[worst];
+  const sum = (of: (object: TestedObject) => number) => objects.reduce((all, object) => all + of(object), 0);
+  const fresh = causes.filter(cause => cause.is_new).length;
+  const badges: [string, string][] = [
+    ['store', head.name],
+    ['objects', count(objects.length)],
+    ['runs', count(sum(object => object.runs))],
+    ['operations', count(sum(object => object.operations))],
+    ...(since ? [['new since', since] as [string, string]] : []),
+    ['tool', head.tool],
+  ];
+  return (
+    <header class={`banner ${tone}`}>
+      <h1>
+        <span aria-hidden="true">{sign}</span> <Sentence text={overview.sentence} width={400} />
+      </h1>
+      <ul class="badges" aria-label="About this page">
+        {badges.map(([name, value]) => (
+          <li>
+            <span>{name}</span> <b>{brief(value, 80)}</b>
+          </li>
+        ))}
+      </ul>
+      <p class="tools">
+        <button
+          type="button"
+          aria-pressed={onlyNew.value}
+          title="Show only new causes, and the objects that have them"
+          onClick={() => (onlyNew.value = !onlyNew.value)}
+        >
+          Only new <span class="quiet">{count(fresh)}</span>
+        </button>{' '}
+        <ThemeButton /> <HelpButton />
+      </p>
+    </header>
+  );
+}
+
+/** Objects, causes and overlaps. `onFilter` selects kept runs by a text. */
+export function Campaigns({ overview, runs, onFilter }: CampaignsProps) {
+  const causes = overview.causes.filter(cause => cause.is_new || !onlyNew.value);
+  const named = new Set(causes.map(cause => cause.object));
+  const objects = overview.objects.filter(object => !onlyNew.value || named.has(object.name));
+  const shown = objects.find(object => object.name === chosen.value) ?? objects[0];
+  return (
+    <>
+      <section aria-labelledby="h-objects">
+        <h2 id="h-objects">Objects</h2>
+        {objects.length === 0 ? <p class="card">None.</p> : <Objects objects={objects} shown={shown} />}
+      </section>
+      <div class="pair">
+        <section aria-labelledby="h-causes">
+          <h2 id="h-causes">Causes</h2>
+          <ol class="card causelist">
+            {causes.length === 0 && <li>None.</li>}
+            <Few items={causes} most={30} draw={cause => <Cause cause={cause} runs={runs} onFilter={onFilter} />} />
+          </ol>
+        </section>
+        {shown && <Exercised object={shown} />}
+      </div>
+    </>
+  );
+}
+
+interface CampaignsProps {
+  overview: Found;
+  runs: IndexHead['runs'];
+  onFilter: (text: string) => void;
+}
+
+/** Most objects that are listed. */
+const MOST = 200;
+
+function Objects({ objects, shown }: { objects: TestedObject[]; shown: TestedObject | undefined }) {
+  return (
+    <>
+      <div class="scroll card" tabIndex={0} role="region" aria-label="Table of objects">
+        <table class="objects">
+          <thead>
+            <tr>
+              <th scope="col">object</th>
+              <th scope="col" class="runs">
+                runs
+              </th>
+              <th scope="col">failed</th>
+              <th scope="col" class="recent">
+                failed per campaign, newest right
+              </th>
+              <th scope="col">verdict</th>
+            </tr>
+          </thead>
+          <tbody>
+            {objects.slice(0, MOST).map(object => {
+              const [sign, tone] = VERDICT[object.verdict] ?? ['·', 'quiet'];
+              return (
+                <tr>
+                  <th scope="row">
+                    <button
+                      type="button"
+                      class="op"
+                      aria-pressed={object === shown}
+                      title={`Show which operations of ${brief(object.name, 80)} overlapped`}
+                      onClick={() => (chosen.value = object.name)}
+                    >
+                      {brief(object.name, 80)}
+                    </button>
+                    <p class="quiet">
+                      {brief(object.spec, 60)} · {brief(object.how, 80)}
+                    </p>
+                  </th>
+                  <td class="number runs">{count(object.runs)}</td>
+                  <td class="number">
+                    {frequency(object.failed, object.runs)}
+                    <Interval rate={object.rate} />
+                  </td>
+                  <td class="recent">
+                    <Bars name={object.name} recent={object.recent} />
+                  </td>
+                  <td>
+                    <strong class={tone}>
+                      {sign} {brief(object.verdict, 20)}
+                    </strong>
+                    {object.notes.slice(0, 6).map(note => (
+                      <p class="quiet">
+                        <Sentence text={note} width={160} />
+                      </p>
+                    ))}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {objects.length > MOST && <p class="quiet">{many(objects.length - MOST, 'more object')}</p>}
+    </>
+  );
+}
+
+/** The bounds of a rate. */
+function Interval({ rate: [low, high] }: { rate: [number, number] }) {
+  return (
+    <p class="quiet" title="95 % confidence interval">
+      {low <= 0 ? `≤ ${percent(high)}` : `${percent(low).replace(' %', '')} – ${percent(high)}`}
+    </p>
+  );
+}
+
+/** A bar for each campaign: the share of its runs that failed. */
+function Bars({ name, recent }: { name: string; recent: RecentCampaign[] }) {
+  const shares = recent.map(({ runs, failed }) => (runs > 0 ? failed / runs : 0));
+  const most = Math.max(...shares, 0);
+  return (
+    <ul class="bars" aria-label={`Recent campaigns of ${brief(name, 80)}`}>
+      {recent.map((campaign, at) => {
+        const text = `${seen(campaign)}: ${count(campaign.failed)} of ${many(campaign.runs, 'run')} failed`;
+        // A campaign with any failure is visible.
+        const height = shares[at] === 0 ? 0 : Math.max(2, (24 * shares[at]!) / most);
+        return (
+          <li title={text}>
+            <span class="offscreen">{text}</span>
+            <i style={{ height: `${height}px` }} />
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** `commit e41c9a2, 2026-11-16 10:00`. */
+function seen({ at, commit }: Sighting): string {
+  return commit === null ? date(at) : `commit ${brief(commit, 12)}, ${date(at)}`;
+}
+
+function Cause({ cause, runs, onFilter }: { cause: FailureCause } & Omit<CampaignsProps, 'overview'>) {
+  const { known, first, last } = cause;
+  const kept = cause.run === null ? null : (runs.find(run => run.id === cause.run) ?? null);
+  return (
+    <li>
+      <p>
+        {cause.is_new && <strong class="new">NEW</strong>}{' '}
+        <button
+          type="button"
+          class="link number"
+          title="Show the kept runs with this cause"
+          onClick={() => onFilter(cause.cause.replaceAll('`', ''))}
+        >
+          {many(cause.runs, 'run')}
+        </button>{' '}
+        <b>{brief(cause.kind, 40)}</b> <Sentence text={cause.cause} width={300} />
+      </p>
+      {cause.meets && (
+        <p class="quiet">
+          <code>{brief(cause.meets, 300)}</code>
+        </p>
+      )}
+      <dl class="facts">
+        <Fact name="object">{brief(cause.object, 80)}</Fact>
+        <Fact name="rate">
+          {frequency(cause.runs, cause.of)} of {many(cause.of, 'run')}
+        </Fact>
+        <Fact name="first">{seen(first)}</Fact>
+        {last.at !== first.at && <Fact name="last">{seen(last)}</Fact>}
+        {cause.run !== null && (
+          <Fact name="smallest run">
+            <RunLink id={cause.run} page={kept?.page ?? null} />
+          </Fact>
+        )}
+      </dl>
+      {known && (
+        <dl class="facts">
+          <Fact name="known as">
+            <b>{brief(known.name, 80)}</b>
+          </Fact>
+          <Fact name="reason">
+            <Sentence text={known.reason} width={300} />
+          </Fact>
+          {known.until && <Fact name="until">{brief(known.until, 40)}</Fact>}
+          {known.is_expired && (
+            <div>
+              <dt class="offscreen">state</dt>
+              <dd>
+                <strong class="odd">! expired</strong>
+              </dd>
+            </div>
+          )}
+        </dl>
+      )}
+    </li>
+  );
+}
+
+/** Most actions in the table of overlaps. */
+const ACTIONS = 24;
+
+/** Which actions overlapped: a row for each action, with the share of its operations that overlapped each other one. */
+function Exercised({ object }: { object: TestedObject }) {
+  const rows = object.coverage.slice(0, ACTIONS);
+  return (
+    <section aria-labelledby="h-exercised">
+      <h2 id="h-exercised">Overlaps of {brief(object.name, 60)}</h2>
+      <div class="card">
+        {rows.length === 0 ? (
+          <p>No operations.</p>
+        ) : (
+          <div class="scroll" tabIndex={0} role="region" aria-label="Overlapping pairs of actions">
+            <table class="heat">
+              <thead>
+                <tr>
+                  <th scope="col">
+                    <span class="offscreen">action</span>
+                  </th>
+                  {rows.map(({ action }) => (
+                    <th scope="col" title={brief(action, 200)}>
+                      {brief(action, 14)}
+                    </th>
+                  ))}
+                  <th scope="col">any</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(row => (
+                  <tr>
+                    <th scope="row" title={brief(row.action, 200)}>
+                      {brief(row.action, 20)}
+                    </th>
+                    {rows.map(({ action }) => (
+                      <Heat part={row.with[action] ?? 0} of={row.operations} />
+                    ))}
+                    <Heat part={row.overlapped} of={row.operations} />
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        {object.coverage.length > ACTIONS && (
+          <p class="quiet">{many(object.coverage.length - ACTIONS, 'more action')}</p>
+        )}
+        <p class="quiet">Share of the operations of the row that overlapped an operation of the column.</p>
+        {object.never.length > 0 && (
+          <p>
+            <strong class="odd">! never called:</strong> {brief(object.never.join(', '), 600)}
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** A share as text on a background that is the darker the larger it is. None is outlined. */
+function Heat({ part, of }: { part: number; of: number }) {
+  const share = of > 0 ? Math.min(1, part / of) : 0;
+  return (
+    <td
+      class={part === 0 ? 'number none' : 'number'}
+      style={{ '--heat': `${Math.round(45 * share)}%` }}
+      title={`${count(part)} of ${many(of, 'operation')}`}
+    >
+      {percent(share)}
+    </td>
+  );
+}
