@@ -13,7 +13,7 @@ stop() {
 }
 trap stop EXIT
 
-go build -o "$work/clients" .
+go build -buildvcs=false -o "$work/clients" .
 read -r primary replica < <(python3 -c '
 import socket
 held = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]

@@ -20,34 +20,36 @@ import java.util.stream.Collectors;
  * killed. Traces are read by the command {@code omnilink}, in PATH or named by the variable OMNILINK.
  */
 final class RecorderTest {
-  private static int count;
+  /** A test, with a directory for its traces. */
+  private interface Test {
+    void run(Path directory) throws Exception;
+  }
+
+  private static final List<Test> TESTS = List.of(RecorderTest::outcomes, RecorderTest::values, RecorderTest::misuse,
+      RecorderTest::longOutcomes, RecorderTest::threads, RecorderTest::kills);
 
   public static void main(String[] arguments) throws Exception {
     if (arguments.length > 0) {
       recordUntilKilled(Path.of(arguments[0]));
     }
-    Path directory = Files.createTempDirectory("omnilink-java");
-    try {
-      outcomes(directory.resolve("outcomes.jsonl"));
-      values(directory.resolve("values.jsonl"));
-      misuse(directory.resolve("misuse.jsonl"));
-      longOutcomes(directory.resolve("long.jsonl"));
-      threads(directory.resolve("threads.jsonl"));
-      for (int attempt = 0; attempt < 5; attempt++) {
-        kill(directory.resolve("killed-" + attempt + ".jsonl"), attempt);
-      }
-    } finally {
-      try (var files = Files.list(directory)) {
-        for (Path file : files.collect(Collectors.toList())) {
-          Files.delete(file);
+    for (Test test : TESTS) {
+      Path directory = Files.createTempDirectory("omnilink-java");
+      try {
+        test.run(directory);
+      } finally {
+        try (var files = Files.list(directory)) {
+          for (Path file : files.collect(Collectors.toList())) {
+            Files.delete(file);
+          }
         }
+        Files.delete(directory);
       }
-      Files.delete(directory);
     }
-    System.out.println(count + " passed, 0 failed");
+    System.out.println(TESTS.size() + " passed, 0 failed");
   }
 
-  private static void outcomes(Path path) throws Exception {
+  private static void outcomes(Path directory) throws Exception {
+    Path path = directory.resolve("trace.jsonl");
     long[] now = {0};
     try (Recorder recorder = new Recorder(path, () -> now[0]++)) {
       Recorder.Client client = recorder.client("c1");
@@ -79,7 +81,8 @@ final class RecorderTest {
         "c1+1 [7 8] dequeue_empty(queue: 1) = empty: TRUE | seq: 5"), operations(path));
   }
 
-  private static void values(Path path) throws Exception {
+  private static void values(Path directory) throws Exception {
+    Path path = directory.resolve("trace.jsonl");
     BigInteger large = BigInteger.ONE.shiftLeft(64);
     try (Recorder recorder = new Recorder(path, () -> 0)) {
       Recorder.Client client = recorder.client("größe \"☃\"");
@@ -103,7 +106,8 @@ final class RecorderTest {
     return value;
   }
 
-  private static void misuse(Path path) throws Exception {
+  private static void misuse(Path directory) throws Exception {
+    Path path = directory.resolve("trace.jsonl");
     try (Recorder recorder = new Recorder(path)) {
       Recorder.Client client = recorder.client("c1");
       expectError("already exists", () -> recorder.client("c1"));
@@ -123,7 +127,8 @@ final class RecorderTest {
     }
   }
 
-  private static void longOutcomes(Path path) throws Exception {
+  private static void longOutcomes(Path directory) throws Exception {
+    Path path = directory.resolve("trace.jsonl");
     try (Recorder recorder = new Recorder(path)) {
       Recorder.Client client = recorder.client("c1");
       for (int length : List.of(5000, 300, 10, 500)) {
@@ -135,7 +140,8 @@ final class RecorderTest {
     expect(4, operations(path).size());
   }
 
-  private static void threads(Path path) throws Exception {
+  private static void threads(Path directory) throws Exception {
+    Path path = directory.resolve("trace.jsonl");
     try (Recorder recorder = new Recorder(path)) {
       List<Thread> threads = new ArrayList<>();
       for (int number = 0; number < 4; number++) {
@@ -172,6 +178,12 @@ final class RecorderTest {
   }
 
   /** A killed program loses nothing: it prints the number of each operation before it begins. */
+  private static void kills(Path directory) throws Exception {
+    for (int attempt = 0; attempt < 5; attempt++) {
+      kill(directory.resolve(attempt + ".jsonl"), attempt);
+    }
+  }
+
   private static void kill(Path path, int attempt) throws Exception {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     String classes = System.getProperty("java.class.path");
@@ -217,7 +229,6 @@ final class RecorderTest {
     if (!expected.equals(found)) {
       throw new AssertionError("expected " + expected + "\nfound    " + found);
     }
-    count++;
   }
 
   private static void expectError(String message, Runnable run) {
