@@ -23,7 +23,7 @@ import (
 
 const (
 	clients    = 4
-	operations = 1000
+	operations = 2500
 	timeout    = 2 * time.Second
 )
 

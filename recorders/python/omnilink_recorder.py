@@ -252,9 +252,9 @@ class Lines(Process):
         self.rooms = {}
 
     def begin(self, operation):
-        self.count += 1
-        operation.name, operation.notes, operation.place = operation.action.name, {"seq": self.count}, None
+        operation.name, operation.notes, operation.place = operation.action.name, {"seq": self.count + 1}, None
         self.put(operation)
+        self.count += 1
 
     def finish(self, operation, kind, _, name, arguments, results):
         if results:

@@ -108,6 +108,7 @@ class Outcomes(Case):
             with self.assertRaises(FileExistsError):
                 Recorder(self.directory / name)
             self.assertEqual(len(text_of(self.directory / name).splitlines()), 1)
+        self.assertEqual([it["meta"]["seq"] for it in self.operations(self.directory / "trace.jsonl")], [1])
 
 
 class Lines(Case):
