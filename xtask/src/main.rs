@@ -13,6 +13,7 @@ mod ci;
 mod fleet;
 mod fuzz;
 mod hostile;
+mod languages;
 mod lineup;
 mod mutants;
 mod oracle;

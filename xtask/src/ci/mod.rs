@@ -1,8 +1,8 @@
 //! All checks, the quickest to fail first, with the time of each.
 //!
 //! A new check is a new line in [`STEPS`], or in [`FULL`] if it takes more than a few minutes. The steps need a Rust
-//! toolchain, Java and pip for TLC, C++ compilers, CMake and gdb for recorders and programs under control, Node,
-//! Chromium and Firefox for the page, npm and pip for linters of workflows, and mdBook.
+//! toolchain, Java and pip for TLC, C++ compilers, CMake, gdb, Python, Go and a JDK for recorders and programs under
+//! control, Node, Chromium and Firefox for the page, npm and pip for linters of workflows, and mdBook.
 //!
 //! Three measures keep CI fast. Everything is built in one profile and with one set of features, that of
 //! [`Workspace::build_programs`], so nothing is built twice. Steps that leave cores idle run side by side. And the
@@ -16,8 +16,8 @@ use anyhow::{Context, Result, bail, ensure};
 use self::steps::{Step, With};
 use crate::workspace::{Build, Workspace};
 use crate::{
-    bench, book, fleet, fuzz, hostile, mutants, oracle, packages, recorders, reference, sanitizers, smoke, studies,
-    tidy, viewer, workflows,
+    bench, book, fleet, fuzz, hostile, languages, mutants, oracle, packages, recorders, reference, sanitizers, smoke,
+    studies, tidy, viewer, workflows,
 };
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
@@ -44,6 +44,7 @@ const STEPS: &[Step] = &[
     Step::new("controlled schedules", With::Others, |workspace| bench::schedules(workspace, Build::Debug, true, None)),
     Step::new("answers of TLC", With::Others, |workspace| oracle::run(workspace, &oracle::Options::quick())),
     Step::new("recorders", With::Others, |workspace| recorders::run(workspace, &recorders::Options::quick())),
+    Step::new("recorders in other languages", With::Others, languages::test),
     Step::new("doctests", With::Others, |workspace| {
         workspace.cargo("test --quiet --doc --features omnilink-record/derive")
     }),
@@ -67,6 +68,7 @@ const FULL: &[Step] = &[
     Step::new("hostile inputs", With::Nothing, |workspace| hostile::run(workspace, &hostile::Options::default())),
     Step::new("book", With::Nothing, book::run),
     Step::new("packages", With::Nothing, |workspace| packages::run(workspace, None)),
+    Step::new("examples with servers", With::Nothing, languages::run_servers),
     Step::new("cargo deny", With::Nothing, |workspace| {
         installed(workspace, "deny")?.cargo("deny check licenses bans sources")
     }),

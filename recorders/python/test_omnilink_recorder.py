@@ -1,0 +1,198 @@
+"""Tests of the recorder for Python. They need the command `omnilink`, in PATH or named by the variable OMNILINK."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import omnilink_recorder
+import script
+from omnilink_recorder import Recorder
+
+HERE = pathlib.Path(__file__).parent
+GOLDEN = HERE.parents[1] / "tests/golden/recorder"
+OMNILINK = os.environ.get("OMNILINK", "omnilink")
+
+
+def omnilink(*arguments):
+    return subprocess.run([OMNILINK, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def text_of(trace):
+    done = omnilink("convert", trace, "--to", "text")
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    return done.stdout
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+
+    def operations(self, path):
+        return [json.loads(line) for line in path.read_text().splitlines() if line.strip() and line[0] != "#"]
+
+
+class Golden(Case):
+    def test_segments_have_the_same_bytes_as_those_of_other_recorders(self):
+        scripts = sorted(GOLDEN.glob("*.script"))
+        self.assertGreaterEqual(len(scripts), 13)
+        for path in scripts:
+            with self.subTest(path.stem):
+                trace = self.directory / path.stem
+                script.run(path.read_text(), trace)
+                found = {it.name: it.read_bytes().hex() for it in trace.glob("*.seg")}
+                self.assertEqual(found, {it.name: it.read_bytes().hex() for it in path.with_suffix("").glob("*.seg")})
+
+    def test_json_lines_hold_the_same_operations(self):
+        for path in sorted(GOLDEN.glob("*.script")):
+            with self.subTest(path.stem):
+                trace = self.directory / f"{path.stem}.jsonl"
+                script.run(path.read_text(), trace)
+                found = re.sub(r" \| seq: \d+(?:$|(?=, ))", " |", text_of(trace), flags=re.MULTILINE)
+                found = found.replace(" |, ", " | ").replace(" |\n", "\n")
+                self.assertEqual(sorted(found.splitlines()), sorted(path.with_suffix(".txt").read_text().splitlines()))
+                self.assertEqual(omnilink_recorder.missing(trace.read_text().splitlines()), [])
+
+
+class Outcomes(Case):
+    def test_an_exception_leaves_the_outcome_unknown_and_the_client_continues_as_another_process(self):
+        for name in ("trace", "trace.jsonl"):
+            with Recorder(self.directory / name, clock=iter(range(100)).__next__) as recorder:
+                client = recorder.process("c1")
+                with self.assertRaises(TimeoutError), client.operation("write", value=1):
+                    raise TimeoutError
+                with client.operation("write", value=2) as op:
+                    op.failed()
+                with client.operation("read") as op:
+                    op.returns(1)
+            lines = re.sub(r" \| seq: \d", "", text_of(self.directory / name)).splitlines()
+            self.assertEqual(sorted(lines), ["c1 [0 ...] write(value: 1)", "c1+1 [1 2] write(value: 2) failed",
+                                             "c1+1 [3 4] read() = 1"])
+
+    def test_results_that_were_not_declared(self):
+        with Recorder(self.directory / "trace", clock=iter(range(100)).__next__) as recorder:
+            client = recorder.process("c1")
+            for value in range(2):
+                with client.operation("read", key=1) as op:
+                    op.returns(value=value)
+        self.assertEqual(text_of(self.directory / "trace"),
+                         "c1 [0 1] read(key: 1) = value: 0\nc1 [2 3] read(key: 1) = value: 1\n")
+
+    def test_misuse_is_an_error(self):
+        for name in ("trace", "trace.jsonl"):
+            with Recorder(self.directory / name) as recorder:
+                client = recorder.process("c1")
+                with self.assertRaisesRegex(ValueError, "`c1` already exists"):
+                    recorder.process("c1")
+                with self.assertRaisesRegex(TypeError, "by place or by name"):
+                    client.operation("put", 1, value=2)
+                for value in (b"bytes", float("nan"), float("inf"), object(), "\ud800", eval("[" * 33 + "]" * 33)):
+                    with self.assertRaises((TypeError, ValueError), msg=repr(value)):
+                        client.operation("put", value)
+                op = client.operation("put", 1)
+                with self.assertRaisesRegex(RuntimeError, "one is open"):
+                    client.operation("put", 2)
+                op.returns()
+                with self.assertRaisesRegex(RuntimeError, "already has an outcome"):
+                    op.failed()
+            with self.assertRaises(FileExistsError):
+                Recorder(self.directory / name)
+            self.assertEqual(len(text_of(self.directory / name).splitlines()), 1)
+        self.assertEqual([it["meta"]["seq"] for it in self.operations(self.directory / "trace.jsonl")], [1])
+
+
+class Lines(Case):
+    def test_an_outcome_that_does_not_fit_moves_its_line(self):
+        path = self.directory / "trace.jsonl"
+        with Recorder(path) as recorder:
+            client = recorder.process("c1")
+            with client.operation("read") as op:
+                op.returns("x" * 5000)
+            with client.operation("read") as op:
+                op.returns({1: {"a", "b"}, 2: {"k": [None, 1.5]}})
+            with client.operation("read") as op:
+                op.returns("y" * 500)
+        self.assertEqual([line[0] for line in path.read_text().splitlines() if line], ["#", "{", "{", "{"])
+        self.assertEqual([it["results"] for it in self.operations(path)][:2],
+                         [["x" * 5000], [{"#fun": [[1, {"#set": ["a", "b"]}], [2, {"k": [None, 1.5]}]]}]])
+        self.assertEqual(len(text_of(path).splitlines()), 3)
+
+    def test_lines_stay_within_pages_and_threads_do_not_disturb_each_other(self):
+        path = self.directory / "trace.jsonl"
+
+        def work(client):
+            for number in range(500):
+                with client.operation("write", key="x", value=number) as op:
+                    op.returns()
+
+        with Recorder(path) as recorder:
+            threads = [threading.Thread(target=work, args=[recorder.process(f"c{it}")]) for it in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        data = path.read_bytes()
+        self.assertTrue(all(data[at - 1] == 10 for at in range(4096, len(data), 4096)))
+        self.assertEqual(len(self.operations(path)), 2000)
+        self.assertEqual(len(text_of(path).splitlines()), 2000)
+
+    def test_missing_lines_are_named(self):
+        path = self.directory / "trace.jsonl"
+        with Recorder(path) as recorder:
+            client = recorder.process("c1")
+            for number in range(4):
+                with client.operation("write", number) as op:
+                    (op.unknown if number == 1 else op.returns)()
+        lines = path.read_text().splitlines(keepends=True)
+        run = [sys.executable, HERE / "omnilink_recorder.py", path]
+        self.assertEqual(subprocess.run(run, check=False).returncode, 0)
+        path.write_text("".join(lines[:1] + lines[2:]))
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, f"{path}: operation 2 of `c1` is missing\n"))
+
+
+VICTIM = """
+import sys
+from omnilink_recorder import Recorder
+client = Recorder(sys.argv[1]).process("c1")
+for number in range(10**9):
+    print(number, flush=True)
+    with client.operation("write", value=number) as op:
+        print(number, flush=True)
+        op.returns(text="x" * (number % 40))
+"""
+
+
+class Kills(Case):
+    """Kills programs that record. A program prints the number of an operation before it begins and while it is open."""
+
+    def test_a_killed_program_loses_nothing(self):
+        for attempt in range(10):
+            for name in (f"{attempt}", f"{attempt}.jsonl"):
+                path = self.directory / name
+                victim = subprocess.Popen([sys.executable, "-c", VICTIM, path], cwd=HERE, stdout=subprocess.PIPE)
+                first = victim.stdout.readline()
+                time.sleep(0.001 * attempt**2)
+                victim.send_signal(signal.SIGKILL)
+                printed = (first + victim.stdout.read()).split(b"\n")[:-1]
+                victim.stdout.close()
+                self.assertEqual(victim.wait(), -signal.SIGKILL)
+                begun = int(printed[-1]) + (1 if printed.count(printed[-1]) == 2 else 0)
+                values = [int(it) for it in re.findall(r"write\(value: (\d+)\)", text_of(path))]
+                # An operation whose number was printed once may have begun.
+                self.assertIn(len(values), (begun, begun + 1), f"{path}: {printed[-2:]}")
+                self.assertEqual(values, list(range(len(values))))
+
+
+if __name__ == "__main__":
+    unittest.main()
