@@ -95,6 +95,16 @@ pub fn write_fields_of(names: &[Arc<str>], values: &[Value]) -> Result<String, S
     write_fields(names, values).map(|json| json.to_string())
 }
 
+/// Arguments or results, if their text was read already.
+pub(super) fn fields_of(json: Json) -> Result<Fields, String> {
+    read_fields("the value", json).map_err(message)
+}
+
+/// A value, if its text was read already.
+pub(super) fn value_of(json: Json) -> Result<Value, String> {
+    read_value(json, 0).map_err(message)
+}
+
 /// A value as in a line.
 pub fn read_value_of(text: &str) -> Result<Value, String> {
     Json::parse(text).map_err(|problem| problem.message).and_then(|json| read_value(json, 0).map_err(message))

@@ -11,6 +11,7 @@ pub mod jepsen;
 pub mod json;
 pub mod jsonl;
 pub mod msgpack;
+pub mod otlp;
 pub mod porcupine;
 mod schemas;
 pub mod text;
