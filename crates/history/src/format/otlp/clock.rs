@@ -88,7 +88,7 @@ pub(super) fn shifts(spans: &Spans) -> Result<(HashMap<&str, Shift>, Vec<String>
 }
 
 /// A length of time in nanoseconds, for people.
-fn duration(nanos: i64) -> String {
+pub(super) fn duration(nanos: i64) -> String {
     let (unit, name) = match nanos {
         ..1_000 => return format!("{nanos} ns"),
         1_000..1_000_000 => (1e3, "µs"),

@@ -17,8 +17,8 @@
 //! The process is that of the span, or else of its resource: `omnilink.process`, or `service.instance.id`. Without
 //! either it is the thread, if attributes name one, and otherwise the trace.
 //!
-//! A resource may have `omnilink.clock_error`, the maximum error of its clock in nanoseconds, and
-//! `omnilink.clock_drift`, its maximum drift in parts per million.
+//! A resource may have `omnilink.clock_error`, the maximum error of its clock in nanoseconds, `omnilink.clock_drift`,
+//! its maximum drift in parts per million, and `omnilink.clock_resolution`, the nanoseconds to which it rounds down.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ const KNOWN: [&str; 10] = [
     "omnilink.count",
 ];
 
-const KNOWN_OF_RESOURCES: [&str; 3] = ["omnilink.process", "omnilink.clock_error", "omnilink.clock_drift"];
+const KNOWN_OF_RESOURCES: [&str; 4] =
+    ["omnilink.process", "omnilink.clock_error", "omnilink.clock_drift", "omnilink.clock_resolution"];
 
 /// Attributes of others that are used here.
 const FOREIGN: [&str; 7] =
@@ -211,6 +212,7 @@ pub(super) fn resource(mut attributes: Attributes) -> Result<Resource, String> {
             "omnilink.process" => resource.process = Some(plain(&key, json)?),
             "omnilink.clock_error" => resource.clock_error = Some(count_of(&key, &json)?),
             "omnilink.clock_drift" => resource.clock_drift = Some(count_of(&key, &json).map_err(|_| drift())?),
+            "omnilink.clock_resolution" => resource.clock_resolution = Some(count_of(&key, &json)?),
             "service.instance.id" => instance = Some(plain(&key, json)?),
             "service.name" => resource.service = Some(plain(&key, json)?),
             "host.name" => host = Some(plain(&key, json)?),

@@ -9,7 +9,7 @@
 //! them is a [loss](Trace::losses): such a trace has no verdict. A count of operations shows losses at the end.
 //!
 //! **Clocks.** Times of one host are used as they are, and those of several are widened as far as their clocks may
-//! differ, see [`clock`].
+//! differ, see [`clock`]. Times that were rounded are widened too, see [`coarse`].
 //!
 //! **Processes.** A process runs one operation at a time. If spans of one overlap, or follow one of unknown outcome,
 //! they are assigned to lanes by start: to the first one that is free, and lanes are the processes `P`, `P#2`, `P#3`.
@@ -18,6 +18,7 @@
 //! duplicates, which exporters write when they try again.
 
 mod clock;
+mod coarse;
 mod convention;
 mod jaeger;
 mod node;
@@ -115,6 +116,7 @@ fn assemble(mut spans: Spans) -> Result<Trace, FormatError> {
     let duplicates = drop_duplicates(&mut spans)?;
     trace.losses = std::mem::take(&mut spans.losses);
     find_gaps(&spans, &mut trace)?;
+    coarse::widen(&mut spans, &mut trace.notes);
     let (shifts, uncertain) = clock::shifts(&spans)?;
     trace.notes.extend(uncertain);
     let others = spans.list.iter().filter(|span| span.content.operation.is_none() && span.content.count.is_none());

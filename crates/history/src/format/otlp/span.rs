@@ -69,6 +69,8 @@ pub(super) struct Resource {
     pub(super) clock_error: Option<u64>,
     /// The maximum drift against true time, in parts per million.
     pub(super) clock_drift: Option<u64>,
+    /// The nanoseconds to which its times are rounded down.
+    pub(super) clock_resolution: Option<u64>,
 }
 
 /// The attributes that matter here, with their values.

@@ -343,6 +343,24 @@ fn declared_errors_and_drift_widen_intervals() {
     ");
 }
 
+#[test]
+fn times_of_coarse_clocks_are_widened() {
+    let time = |micros: u64| 1_700_000_000_000_000_000 + 1000 * micros;
+    let key = [("omnilink.key", "1")];
+    let shown = |resource: &[(&str, &str)], starts: [u64; 2]| {
+        let [first, second] = starts.map(time);
+        let spans = [span(1, first, first + 300, "", &key), span(2, second, second + 300, "", &key)];
+        let trace = read(&document(resource, &spans)).unwrap();
+        let ends: Vec<u64> = trace.records.iter().map(|record| record.end.at().unwrap() - record.start).collect();
+        (ends, trace.notes.into_iter().find(|note| note.contains("multiples")))
+    };
+    let note = |tick| Some(format!("times are multiples of {tick}, so operations may have ended that much later"));
+    assert_eq!(shown(&[], [2_000, 5_000]), (vec![1_000_299; 2], note("1.0 ms")));
+    assert_eq!(shown(&[], [2_000, 5_001]), (vec![1_299; 2], note("1.0 µs")));
+    assert_eq!(shown(&[("omnilink.clock_resolution", "100")], [2_000, 5_000]), (vec![399; 2], note("100 ns")));
+    assert_eq!(shown(&[("omnilink.clock_resolution", "1")], [2_000, 5_000]), (vec![300; 2], None));
+}
+
 proptest! {
     #[test]
     fn damaged_spans_never_panic(
