@@ -7,6 +7,7 @@
 pub mod binary;
 mod detect;
 mod edn;
+mod gaps;
 pub mod jepsen;
 pub mod json;
 pub mod jsonl;

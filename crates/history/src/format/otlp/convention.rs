@@ -46,8 +46,20 @@ const KNOWN_OF_RESOURCES: [&str; 4] =
     ["omnilink.process", "omnilink.clock_error", "omnilink.clock_drift", "omnilink.clock_resolution"];
 
 /// Attributes of others that are used here.
-const FOREIGN: [&str; 7] =
-    ["service.instance.id", "service.name", "host.name", "host.id", "hostname", "thread.id", "thread.name"];
+const FOREIGN: [&str; 9] = [
+    "service.instance.id",
+    "service.name",
+    "host.name",
+    "host.id",
+    "hostname",
+    "thread.id",
+    "thread.name",
+    WARNINGS[0],
+    WARNINGS[1],
+];
+
+/// Where Jaeger says that it has changed a span, in the shape of OTLP.
+const WARNINGS: [&str; 2] = ["@jaeger@warnings", "jaeger.internal.warnings"];
 
 /// An operation as a span records it.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +109,16 @@ impl<M: Into<String>> From<M> for Wrong {
     }
 }
 
+/// The error that times are a guess of Jaeger's, and what to do about it.
+pub(super) const ADJUSTED: &str = "Jaeger has changed the times of this span";
+pub(super) const UNADJUSTED: &str =
+    "add `raw=true` to the query, or run Jaeger with `--query.max-clock-skew-adjustment=0s`";
+
+/// True for a warning of Jaeger's that it has moved a span.
+pub(super) fn is_adjusted(warning: &str) -> bool {
+    warning.contains("adjusted by")
+}
+
 /// True for attributes with a meaning here.
 pub(super) fn matters(key: &str) -> bool {
     key.starts_with(PREFIX) || FOREIGN.contains(&key)
@@ -111,6 +133,9 @@ pub(super) fn read(attributes: Attributes, about: &About<'_>, resource: &Resourc
     let mut is_operation = false;
     for (name, json) in attributes {
         let Some(own) = name.strip_prefix(PREFIX) else {
+            if WARNINGS.contains(&&*name) && is_adjusted(&json.to_string()) {
+                return Err(Wrong { message: ADJUSTED.into(), help: Some(UNADJUSTED.into()) });
+            }
             if name == "thread.id" || (name == "thread.name" && thread.is_none()) {
                 thread = Some(plain(&name, json)?);
             }
@@ -207,11 +232,13 @@ pub(super) fn resource(mut attributes: Attributes) -> Result<Resource, String> {
     let (mut host, mut instance) = (None, None);
     let all: Vec<String> = attributes.iter().map(|(key, value)| format!("{key}={value}")).collect();
     for (key, json) in attributes {
-        let drift = || "`omnilink.clock_drift` is not a number of parts per million".to_owned();
         match key.as_str() {
             "omnilink.process" => resource.process = Some(plain(&key, json)?),
             "omnilink.clock_error" => resource.clock_error = Some(count_of(&key, &json)?),
-            "omnilink.clock_drift" => resource.clock_drift = Some(count_of(&key, &json).map_err(|_| drift())?),
+            "omnilink.clock_drift" => match count_of(&key, &json)? {
+                drift @ 0..=1_000_000 => resource.clock_drift = Some(drift),
+                drift => return Err(format!("`{key}` is {drift}, more than a million parts per million")),
+            },
             "omnilink.clock_resolution" => resource.clock_resolution = Some(count_of(&key, &json)?),
             "service.instance.id" => instance = Some(plain(&key, json)?),
             "service.name" => resource.service = Some(plain(&key, json)?),

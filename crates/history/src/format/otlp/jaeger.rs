@@ -61,10 +61,8 @@ fn read_process(node: &Node<'_>, spans: &mut Spans) -> Result<usize, FormatError
 fn read_span(node: &Node<'_>, resource: usize, spans: &mut Spans) -> Result<(), FormatError> {
     if let Some(warnings) = node.field("warnings") {
         for warning in warnings.elements()? {
-            if warning.text()?.contains("adjusted by") {
-                return Err(warning
-                    .error("Jaeger has changed the times of this span")
-                    .help("add `raw=true` to the query, or run Jaeger with `--query.max-clock-skew-adjustment=0s`"));
+            if convention::is_adjusted(warning.text()?) {
+                return Err(warning.error(convention::ADJUSTED).help(convention::UNADJUSTED));
             }
         }
     }

@@ -31,6 +31,7 @@ use std::collections::{BTreeMap, HashMap};
 use self::convention::{Operation, Outcome};
 use self::node::Node;
 use self::span::{Span, Spans};
+use super::gaps::{self, Numbers};
 use super::json::Reader;
 use super::schemas::Schemas;
 use super::{FormatError, Location, Problem};
@@ -193,18 +194,10 @@ fn drop_duplicates(spans: &mut Spans) -> Result<usize, FormatError> {
     Ok(before - spans.list.len())
 }
 
-/// The numbers of the operations of a process.
-#[derive(Default)]
-struct Numbers {
-    given: Vec<u64>,
-    without: usize,
-    count: Option<u64>,
-    example: Option<(usize, u64)>, // The line and the identifier of an operation without a number.
-}
-
 /// Finds operations that are missing according to the numbers of the others.
 fn find_gaps(spans: &Spans, trace: &mut Trace) -> Result<(), FormatError> {
     let mut processes: BTreeMap<&str, Numbers> = BTreeMap::new();
+    let mut without: BTreeMap<&str, &Span> = BTreeMap::new();
     for span in &spans.list {
         if let Some(operation) = &span.content.operation {
             let numbers = processes.entry(&operation.process).or_default();
@@ -212,7 +205,7 @@ fn find_gaps(spans: &Spans, trace: &mut Trace) -> Result<(), FormatError> {
                 Some(seq) => numbers.given.push(seq),
                 None => {
                     numbers.without += 1;
-                    numbers.example.get_or_insert((span.line, span.id));
+                    without.entry(&operation.process).or_insert(span);
                 }
             }
         }
@@ -221,58 +214,14 @@ fn find_gaps(spans: &Spans, trace: &mut Trace) -> Result<(), FormatError> {
             numbers.count = numbers.count.max(Some(*count));
         }
     }
-    for (process, numbers) in &mut processes {
-        numbers.given.sort_unstable();
-        if let (false, Some((line, id))) = (numbers.given.is_empty(), numbers.example) {
+    for (process, span) in without {
+        if !processes[process].given.is_empty() {
+            let id = span.id;
             let message = format!("span {id:016x} has no `omnilink.seq`, but other operations of `{process}` have one");
-            return Err(FormatError::new(Location::Line(line), message));
+            return Err(FormatError::new(Location::Line(span.line), message));
         }
     }
-    // A first number of 1 is the first of all only if no process counts from 0.
-    let base = u64::from(!processes.values().any(|numbers| numbers.given.first() == Some(&0)));
-    let are_counted = processes.values().any(|numbers| numbers.count.is_some());
-    let (mut unnumbered, mut unended) = (0, 0);
-    for (process, numbers) in &processes {
-        let Numbers { given, without, count, .. } = numbers;
-        let mut lost = |missing: u64, place: String| {
-            let (noun, verb) = if missing == 1 { ("operation", "is") } else { ("operations", "are") };
-            trace.losses.push(format!("{missing} {noun} of {process} {verb} missing{place}"));
-        };
-        if let Some(&first) = given.first().filter(|first| **first > base) {
-            lost(first - base, format!(" before seq {first}"));
-        }
-        for pair in given.windows(2).filter(|pair| pair[1] - pair[0] > 1) {
-            lost(pair[1] - pair[0] - 1, format!(" between seq {} and {}", pair[0], pair[1]));
-        }
-        let last = given.last();
-        let seen = last.map_or(*without as u64, |last| last - base.min(*last) + 1);
-        let behind = last.map_or_else(String::new, |last| format!(" after seq {last}"));
-        match *count {
-            Some(count) if count > seen => lost(count - seen, format!("{behind}: `omnilink.count` is {count}")),
-            Some(count) if count == seen => {}
-            _ if are_counted => trace.losses.push(format!(
-                "operations of {process} may be missing{behind}: no `omnilink.count` of {seen} is there"
-            )),
-            _ if given.is_empty() => unnumbered += 1,
-            _ => unended += 1,
-        }
-        let mut repeated: Vec<u64> = given.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
-        repeated.dedup();
-        for seq in repeated {
-            trace.losses.push(format!("several operations of {process} have seq {seq}"));
-        }
-    }
-    let processes = |count: usize| if count == 1 { "1 process".into() } else { format!("{count} processes") };
-    if unnumbered > 0 {
-        let which = processes(unnumbered);
-        trace.notes.push(format!("lost operations of {which} would go unnoticed: they have no `omnilink.seq`"));
-    }
-    if unended > 0 {
-        let which = processes(unended);
-        trace.notes.push(format!(
-            "operations lost at the end of {which} would go unnoticed: no `omnilink.count` says how many there were"
-        ));
-    }
+    gaps::find(processes, "omnilink.seq", "omnilink.count", trace);
     Ok(())
 }
 

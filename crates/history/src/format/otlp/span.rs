@@ -76,6 +76,9 @@ pub(super) struct Resource {
 /// The attributes that matter here, with their values.
 pub(super) type Attributes = Vec<(String, Json)>;
 
+/// The list of scopes of a resource, under its present and former names.
+const SCOPES: [&str; 3] = ["scopeSpans", "instrumentationLibrarySpans", "deprecatedScopeSpans"];
+
 /// Adds the spans of a document of OTLP's shape.
 pub(super) fn read_document(node: &Node<'_>, spans: &mut Spans) -> Result<(), FormatError> {
     node.only(&["resourceSpans", "batches", "trace", "result", "metrics", "status", "message"])?;
@@ -98,19 +101,12 @@ fn read_resources(node: &Node<'_>, spans: &mut Spans) -> Result<(), FormatError>
     for key in ["resourceSpans", "batches"] {
         let Some(list) = node.field(key) else { continue };
         for each in list.elements()? {
-            each.only(&[
-                "resource",
-                "scopeSpans",
-                "instrumentationLibrarySpans",
-                "schemaUrl",
-                "deprecatedScopeSpans",
-                "instrumentationLibrary",
-            ])?;
+            each.only(&["resource", "schemaUrl", SCOPES[0], SCOPES[1], SCOPES[2]])?;
             let resource = each.field("resource");
             let attributes = resource.as_ref().map(|node| read_attributes(node, "attributes")).transpose()?;
             let resource = convention::resource(attributes.unwrap_or_default()).map_err(|error| each.error(error))?;
             let index = spans.add_resource(resource);
-            for key in ["scopeSpans", "instrumentationLibrarySpans"] {
+            for key in SCOPES {
                 let Some(scopes) = each.field(key) else { continue };
                 for scope in scopes.elements()? {
                     scope.only(&["scope", "instrumentationLibrary", "spans", "schemaUrl"])?;

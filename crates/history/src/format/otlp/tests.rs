@@ -1,3 +1,5 @@
+//! Spans in every shape, their meaning, losses and clocks.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -164,6 +166,19 @@ fn unknown_shapes_are_errors_with_a_place() {
     insta::assert_snapshot!(open, @"line 1: resourceSpans[0].scopeSpans[0].spans[0]: span 0000000000000005 of trace 00000000000000000000000000000007: it has an outcome, but `endTimeUnixNano` is missing or 0");
     let resource = check(&document(&[("omnilink.clock_err", "5")], &[]));
     insta::assert_snapshot!(resource, @"line 1: resourceSpans[0]: unknown attribute `omnilink.clock_err`");
+    let drift = check(&document(&[("omnilink.clock_drift", "1000001")], &[]));
+    insta::assert_snapshot!(drift, @"line 1: resourceSpans[0]: `omnilink.clock_drift` is 1000001, more than a million parts per million");
+}
+
+#[test]
+fn times_that_jaeger_has_moved_are_errors() {
+    let warned = |warning| {
+        let span = span(1, 10, 20, "", &[("@jaeger@warnings", warning), ("omnilink.key", "1")]);
+        read(&format!("{{\"result\": {}}}", document(&[], &[span]))).map(|trace| trace.records.len())
+    };
+    assert_eq!(warned("\"clock skew adjustment disabled\""), Ok(1));
+    let error = warned("\"This span's timestamps were adjusted by 3ms\"").unwrap_err();
+    assert!(error.message.ends_with("Jaeger has changed the times of this span"), "{error}");
 }
 
 #[test]
