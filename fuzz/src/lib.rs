@@ -34,9 +34,11 @@ macro_rules! targets {
 targets! {
     files::bundle,
     readers::calls,
+    readers::read_jaeger,
     readers::read_jepsen,
     readers::read_jsonl,
     readers::read_msgpack,
+    readers::read_otlp,
     readers::read_porcupine_etcd,
     readers::read_porcupine_kv,
     readers::read_segment,

@@ -23,6 +23,11 @@ pub(crate) fn read_jepsen(bytes: &[u8]) {
     read(Format::Jepsen, bytes);
 }
 
+/// Spans as Jaeger shows them.
+pub(crate) fn read_jaeger(bytes: &[u8]) {
+    read(Format::Jaeger, bytes);
+}
+
 /// JSON Lines.
 pub(crate) fn read_jsonl(bytes: &[u8]) {
     read(Format::JsonLines, bytes);
@@ -31,6 +36,11 @@ pub(crate) fn read_jsonl(bytes: &[u8]) {
 /// MessagePack logs of the prototype.
 pub(crate) fn read_msgpack(bytes: &[u8]) {
     let _ = msgpack::read(&[("0", bytes)]).map(History::new);
+}
+
+/// Spans of OpenTelemetry.
+pub(crate) fn read_otlp(bytes: &[u8]) {
+    read(Format::Otlp, bytes);
 }
 
 /// Porcupine's etcd logs.

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use explore::NewFile;
-use history::Trace;
 use history::format::binary::{self, Manifest};
 use history::format::{WriteError, jsonl, text};
+use history::{Stop, Trace};
+use judge::Failed;
 use judge::input::{self, InputError};
 use report::clean;
 
@@ -29,6 +30,16 @@ pub(crate) fn run(args: &ConvertArgs) -> Exit {
         Ok(trace) => trace,
         Err(failed) => return print_failure(&failed, &label),
     };
+    if !trace.losses.is_empty() {
+        // No other format can say that operations are missing, so a converted trace would look whole.
+        for loss in &trace.losses {
+            errln!("{}", clean(&format!("{label}: {loss}")));
+        }
+        return print_failure(&Failed::Stopped(Stop::Incomplete), &label);
+    }
+    for note in &trace.notes {
+        errln!("note: {}", clean(&format!("{label}: {note}")));
+    }
     for cut in &trace.cuts {
         errln!("note: {}", clean(&format!("{label}: {cut}")));
     }

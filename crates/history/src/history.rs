@@ -87,6 +87,12 @@ pub enum IllFormed {
         /// The latest start before it.
         after: u64,
     },
+    /// Operations of the trace were lost.
+    #[error("operations are missing: {}", .0.join("; "))]
+    Incomplete(
+        /// The losses.
+        Vec<String>,
+    ),
     /// There are more operations than can be numbered.
     #[error("more than {} operations", u32::MAX)]
     TooLong,
@@ -101,7 +107,7 @@ impl IllFormed {
             | IllFormed::Overlap { op, .. }
             | IllFormed::AfterUnfinished { op }
             | IllFormed::OutOfOrder { op, .. } => Some(op),
-            IllFormed::AfterBlocked { .. } | IllFormed::TooLong => None,
+            IllFormed::AfterBlocked { .. } | IllFormed::Incomplete(_) | IllFormed::TooLong => None,
         }
     }
 }
@@ -112,7 +118,10 @@ impl History<Call> {
     /// An operation that is blocked at the end becomes one that comes after all others, and keeps the time of its call as
     /// a note.
     pub fn new(trace: Trace) -> Result<History<Call>, IllFormed> {
-        let Trace { processes, mut records, .. } = trace;
+        let Trace { processes, mut records, losses, .. } = trace;
+        if !losses.is_empty() {
+            return Err(IllFormed::Incomplete(losses));
+        }
         if records.iter().any(|record| record.call.blocked) {
             records.sort_by_key(|record| (record.start, record.end.at().unwrap_or(u64::MAX)));
             let mut last = BlockedLast::default();

@@ -16,6 +16,11 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// Why the reader stopped, one entry for each place where the trace breaks off.
     pub cuts: Vec<Cut>,
+    /// Why operations are missing, one sentence for each loss. Unlike a cut, a loss may concern any time, so such a
+    /// trace is no basis for a verdict, and [`History::new`](crate::History::new) refuses it.
+    pub losses: Vec<String>,
+    /// Remarks of the reader, for people.
+    pub notes: Vec<String>,
 }
 
 /// Something that is not an operation and has no influence on a verdict: a fault, or a note.

@@ -25,11 +25,13 @@ pub enum Stop {
     Width,
     /// The user interrupted it.
     Interrupted,
+    /// Operations are missing from the trace.
+    Incomplete,
 }
 
 impl Stop {
     /// Every reason.
-    pub const ALL: [Stop; 4] = [Stop::Time, Stop::Memory, Stop::Width, Stop::Interrupted];
+    pub const ALL: [Stop; 5] = [Stop::Time, Stop::Memory, Stop::Width, Stop::Interrupted, Stop::Incomplete];
 }
 
 /// Asks running work to stop early. A thread that watches limits raises it; loops over the input poll it and return
@@ -74,6 +76,7 @@ impl fmt::Display for Stop {
             Stop::Memory => "the memory limit was reached",
             Stop::Width => "the limit on simultaneous configurations was reached",
             Stop::Interrupted => "interrupted",
+            Stop::Incomplete => "operations are missing from the trace",
         })
     }
 }

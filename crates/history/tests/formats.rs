@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use history::format::binary::{self, Merge, SegmentReader, SegmentWriter};
-use history::format::{FormatError, jsonl, text};
-use history::{Call, End, Event, History, ProcessId, Record, Schema, Trace, Value};
+use history::format::json::Json;
+use history::format::{FormatError, jsonl, otlp, text};
+use history::{Call, End, Event, History, IllFormed, ProcessId, Record, Schema, Trace, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -111,10 +112,114 @@ fn readers(segments: &[Vec<u8>]) -> impl Iterator<Item = SegmentReader<&[u8]>> {
     segments.iter().map(move |bytes| open(bytes.as_slice()))
 }
 
+/// Processes that run one operation after another, and end with one of unknown outcome at most.
+fn sequential() -> impl Strategy<Value = Trace> {
+    vec((0..4_u32, 0..9_u64, 0..9_u64, calls(), 0..9_u8), 1..16).prop_map(|calls| {
+        let mut clocks = [1; 4];
+        let mut trace = Trace { processes: (0..4).map(|name| format!("p{name}").into()).collect(), ..Trace::default() };
+        let mut is_over = [false; 4];
+        for (process, gap, length, mut call, outcome) in calls {
+            let place = process as usize;
+            if is_over[place] {
+                continue;
+            }
+            is_over[place] = outcome == 0;
+            if call.action().is_empty() {
+                call = Call::positional("f", call.args().to_vec(), call.results().to_vec());
+            }
+            (call.blocked, call.meta) = (false, Vec::new());
+            let start = clocks[place] + gap;
+            clocks[place] = start + length;
+            let end = if outcome == 0 { End::from(None) } else { End::At(start + length) };
+            if outcome == 0 {
+                call = without_results(call);
+                call.failed = false;
+            }
+            trace.records.push(Record { process: ProcessId(process), start, end, call });
+        }
+        trace
+    })
+}
+
+/// A span for each operation, and one for each process that counts them. Numbers start at `base`.
+fn spans(trace: &Trace, base: u64) -> (Vec<String>, Vec<String>) {
+    let object = |fields: Vec<(&str, Json)>| {
+        Json::Object(fields.into_iter().map(|(name, json)| (name.to_owned(), json)).collect())
+    };
+    let text = |text: &str| Json::Text(text.to_owned());
+    let attribute = |(key, value): (&str, String)| {
+        let kind = if matches!(key, "omnilink.seq" | "omnilink.count") { "intValue" } else { "stringValue" };
+        object(vec![("key", text(key)), ("value", object(vec![(kind, Json::Text(value))]))])
+    };
+    let mut ids = 0;
+    let mut span = |start: u64, end: u64, attributes: Vec<(&str, String)>| {
+        ids += 1;
+        let fields = vec![
+            ("traceId", Json::Text(format!("{:032x}", ids % 3 + 1))),
+            ("spanId", Json::Text(format!("{ids:016x}"))),
+            ("startTimeUnixNano", Json::Text(start.to_string())),
+            ("endTimeUnixNano", Json::Text(end.to_string())),
+            ("attributes", Json::Array(attributes.into_iter().map(attribute).collect())),
+        ];
+        object(fields).to_string()
+    };
+    let mut counts = vec![0; trace.processes.len()];
+    let mut operations = Vec::new();
+    for record in &trace.records {
+        let (call, schema) = (&record.call, record.call.schema());
+        let count: &mut u64 = &mut counts[record.process.index()];
+        let mut attributes = vec![
+            ("omnilink.process", trace.processes[record.process.index()].to_string()),
+            ("omnilink.action", call.action().to_owned()),
+            ("omnilink.seq", (*count + base).to_string()),
+        ];
+        *count += 1;
+        for (key, names, values) in
+            [("omnilink.args", &schema.args, call.args()), ("omnilink.results", &schema.results, call.results())]
+        {
+            if !values.is_empty() {
+                attributes.push((key, jsonl::write_fields_of(names, values).expect("these can be written")));
+            }
+        }
+        match (record.end.at(), call.failed) {
+            (Some(_), true) => attributes.push(("omnilink.outcome", "failed".into())),
+            (Some(_), false) => {}
+            (None, _) => attributes.push(("omnilink.outcome", "unknown".into())),
+        }
+        operations.push(span(record.start, record.end.at().unwrap_or(record.start), attributes));
+    }
+    let mut counted = |(name, count): (&Arc<str>, u64)| {
+        span(1, 1, vec![("omnilink.process", name.to_string()), ("omnilink.count", count.to_string())])
+    };
+    let counts = trace.processes.iter().zip(counts).map(&mut counted).collect();
+    (operations, counts)
+}
+
+/// Spans in documents of two each.
+fn document(spans: &[String]) -> String {
+    let document =
+        |spans: &[String]| format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{}]}}]}}]}}"#, spans.join(","));
+    spans.chunks(2).map(document).collect::<Vec<_>>().join("\n")
+}
+
+/// The operations of each process, without metadata.
+fn operations(trace: &Trace) -> Vec<(Arc<str>, u64, End, Call)> {
+    let operation = |record: &Record| {
+        let mut call = record.call.clone();
+        call.meta.clear();
+        (trace.processes[record.process.index()].clone(), record.start, record.end, call)
+    };
+    let mut all: Vec<_> = trace.records.iter().map(operation).collect();
+    all.sort_by_key(|(process, start, end, _)| (process.clone(), *start, end.at().unwrap_or(u64::MAX)));
+    all
+}
+
 /// Reads bytes as every format; the result does not matter, only that there is one.
 fn check(bytes: &[u8]) {
     let _: Result<Trace, FormatError> = jsonl::read(bytes);
     let _: Result<Trace, FormatError> = text::read(bytes);
+    let _ = otlp::read(&String::from_utf8_lossy(bytes));
+    let _ = otlp::read_jaeger(&String::from_utf8_lossy(bytes));
     if let Ok(reader) = SegmentReader::new("segment", bytes) {
         reader.for_each(drop);
     }
@@ -141,6 +246,48 @@ proptest! {
         let mut expected = trace;
         expected.records.sort_by_key(|record| record.process); // Stable, so each process keeps its order.
         prop_assert_eq!(binary::read_all(readers(&segments)).unwrap(), expected);
+    }
+
+    /// Whatever the order of spans, and however often they are exported.
+    #[test]
+    fn spans_read_as_they_were_written(
+        trace in sequential(),
+        base in 0..2_u64,
+        again in vec(any::<prop::sample::Index>(), 0..4),
+        order in any::<u64>(),
+    ) {
+        let (mut written, counts) = spans(&trace, base);
+        written.extend(counts);
+        let plain = otlp::read(&document(&written)).unwrap();
+        prop_assert_eq!(operations(&plain), operations(&trace));
+        prop_assert_eq!(&plain.losses, &[] as &[String]);
+        let again: Vec<String> = again.into_iter().map(|place| written[place.index(written.len())].clone()).collect();
+        written.extend(again);
+        written.sort_by_key(|span| {
+            let digest = span.bytes().fold(order, |digest, byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+            digest.rotate_left(17)
+        });
+        let mut shuffled = otlp::read(&document(&written)).unwrap();
+        shuffled.notes.retain(|note| !note.contains("duplicate"));
+        prop_assert_eq!(shuffled, plain);
+    }
+
+    /// No history is left to check, whichever operations are lost.
+    #[test]
+    fn lost_spans_are_noticed(
+        trace in sequential(),
+        base in 0..2_u64,
+        lost in vec(any::<prop::sample::Index>(), 1..4),
+    ) {
+        let (mut written, counts) = spans(&trace, base);
+        for place in lost {
+            if !written.is_empty() {
+                written.remove(place.index(written.len()));
+            }
+        }
+        written.extend(counts);
+        let read = otlp::read(&document(&written)).unwrap();
+        prop_assert!(matches!(History::new(read), Err(IllFormed::Incomplete(_))));
     }
 
     /// An operation written as one record or as two is the same operation.

@@ -332,10 +332,16 @@ impl Judge {
         let mut report = match report {
             Err(Failed::Stopped(stop)) => {
                 let (stage, operations) = stages.reached();
-                given_up(case.label, self.against.name(), &self.options.level(), stop, stage, operations)
+                let given_up =
+                    given_up(case.label, self.against.name(), &self.options.level(), stop, stage, operations);
+                match case.recording.losses() {
+                    [] => given_up,
+                    losses => incomplete(given_up, losses),
+                }
             }
             report => report?,
         };
+        report.notes.extend(case.recording.notes().iter().cloned());
         report.history.events = case.recording.events().iter().take(MOST_EVENTS).map(event).collect();
         if let Some(named) = self.against.named().filter(|_| report.next.is_empty()) {
             report.next = next::commands(&named, &self.options, case.recording, &report);
@@ -474,6 +480,20 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
     }
 }
 
+/// The maximum number of losses that a report names.
+const MOST_LOSSES: usize = 10;
+
+/// The report on a trace with missing operations: each loss in a sentence.
+fn incomplete(report: Report, losses: &[String]) -> Report {
+    let mut notes: Vec<String> = losses.iter().skip(1).take(MOST_LOSSES - 1).cloned().collect();
+    if losses.len() > MOST_LOSSES {
+        notes.push(format!("and {} more losses", losses.len() - MOST_LOSSES));
+    }
+    notes.push("a lost operation makes a correct system look wrong, so the history was not checked".into());
+    let verdict = inconclusive(Stop::Incomplete, losses.first().cloned().unwrap_or_default());
+    Report { verdict, notes, ..report }
+}
+
 /// An inconclusive verdict, with its reason in words.
 fn inconclusive(stop: Stop, words: String) -> report::Verdict {
     let limit = match stop {
@@ -481,6 +501,7 @@ fn inconclusive(stop: Stop, words: String) -> report::Verdict {
         Stop::Memory => report::Limit::Memory,
         Stop::Width => report::Limit::Width,
         Stop::Interrupted => report::Limit::Interrupt,
+        Stop::Incomplete => report::Limit::Incomplete,
     };
     report::Verdict::Inconclusive { limit, stop: words }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 #[cfg(feature = "tla")]
 use history::Record;
 use history::format::binary::Merge;
-use history::{Call, Cut, Event, History, IllFormed, Op, OpId, Trace};
+use history::{Call, Cut, Event, History, IllFormed, Op, OpId, Stop, Trace};
 use search::Witness;
 
 use crate::Stage;
@@ -28,18 +28,22 @@ pub struct Recording {
     kind: Option<Kind>,
     count: Arc<AtomicU64>,
     held: OnceLock<Held>,
+    losses: OnceLock<Vec<String>>,
+    notes: OnceLock<Vec<String>>,
 }
 
 impl Recording {
     /// The trace at a path, in this format; detected if `None`. `-` is standard input.
     pub fn at(path: impl Into<PathBuf>, kind: Option<Kind>) -> Recording {
-        Recording { path: Some(path.into()), kind, count: Arc::default(), held: OnceLock::new() }
+        let (path, held) = (Some(path.into()), OnceLock::new());
+        Recording { path, kind, count: Arc::default(), held, losses: OnceLock::new(), notes: OnceLock::new() }
     }
 
     /// Operations in memory.
     pub fn of(history: History<Call>) -> Recording {
         let held = OnceLock::from(Held::Whole(Whole { history, cuts: Vec::new(), events: Vec::new() }));
-        Recording { path: None, kind: None, count: Arc::default(), held }
+        let (path, kind, count) = (None, None, Arc::default());
+        Recording { path, kind, count, held, losses: OnceLock::new(), notes: OnceLock::new() }
     }
 
     /// The file or directory that it can be read from again.
@@ -71,7 +75,18 @@ impl Recording {
         }
     }
 
-    /// The loaded trace. Loads it if needed: at most `most` bytes of text.
+    /// Why operations are missing, as far as it was read. Such a recording has no history.
+    pub(crate) fn losses(&self) -> &[String] {
+        self.losses.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Remarks of the reader, as far as it was read.
+    pub(crate) fn notes(&self) -> &[String] {
+        self.notes.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// The loaded trace. Loads it if needed: at most `most` bytes of text. A trace with missing operations is never
+    /// loaded, so that no user of a history can take it for a whole one.
     pub(crate) fn held(&self, most: u64, limits: &dyn Limits) -> Result<&Held, Failed> {
         if let Some(held) = self.held.get() {
             if let Held::Whole(whole) = held {
@@ -86,7 +101,12 @@ impl Recording {
                 let processes = segments.merge()?.processes().to_vec();
                 Held::Stream(Stream { segments, processes, whole: OnceLock::new() })
             }
-            Opened::Trace(trace, text) => {
+            Opened::Trace(mut trace, text) => {
+                self.notes.get_or_init(|| std::mem::take(&mut trace.notes));
+                if !trace.losses.is_empty() {
+                    self.losses.get_or_init(|| trace.losses);
+                    return Err(Failed::Stopped(Stop::Incomplete));
+                }
                 limits.reached(Stage::Reading, trace.records.len() as u64);
                 limits.total(trace.records.len() as u64);
                 let ill_formed = |error: &IllFormed| match &text {
@@ -184,6 +204,7 @@ impl Held {
             records: history.ops().iter().map(record).collect(),
             events: events.clone(),
             cuts: cuts.clone(),
+            ..Trace::default()
         };
         validate::add_ends(&mut trace);
         Ok(Held::Whole(Whole::new(trace).map_err(|error| InputError::from(&error))?))

@@ -179,6 +179,8 @@ pub enum Limit {
     Width,
     /// The user.
     Interrupt,
+    /// None: operations are missing from the trace.
+    Incomplete,
 }
 
 impl Verdict {

@@ -376,7 +376,7 @@ export type Verdict =
   | ({ kind: 'rejected' } & Rejection)
   | { kind: 'inconclusive'; limit: Limit; stop: string };
 
-export type Limit = 'time' | 'memory' | 'width' | 'interrupt';
+export type Limit = 'time' | 'memory' | 'width' | 'interrupt' | 'incomplete';
 
 /** An index into `Report.operations`. */
 export type OpRef = number;

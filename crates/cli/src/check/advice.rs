@@ -15,7 +15,7 @@ pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, is_tla: bool) -> Vec<C
     let mut advice = Vec::new();
     let Verdict::Inconclusive { limit, .. } = verdict else { return advice };
     match limit {
-        Limit::Interrupt => return advice,
+        Limit::Interrupt | Limit::Incomplete => return advice,
         Limit::Time => {
             let timeout = args.about.timeout.map(|timeout| timeout * MORE_TIME).unwrap_or_default();
             let timeout = humantime::format_duration(timeout).to_string().replace(' ', "");

@@ -4,7 +4,7 @@
 //! accepts more comes later. Formats that are a directory with a file for each process,
 //! [`binary`](crate::format::binary) and [`msgpack`](crate::format::msgpack), have no row.
 
-use crate::format::{FormatError, Location, jepsen, jsonl, porcupine, text};
+use crate::format::{FormatError, Location, jepsen, jsonl, otlp, porcupine, text};
 use crate::{Halt, Trace, name};
 
 /// A format in which a trace is a single file.
@@ -20,6 +20,10 @@ pub enum Format {
     PorcupineKv,
     /// Porcupine's logs of etcd: [`porcupine::read_etcd`].
     PorcupineEtcd,
+    /// Spans of OpenTelemetry in the JSON of OTLP or Tempo: [`otlp::read`].
+    Otlp,
+    /// Spans in the JSON of Jaeger's user interface: [`otlp::read_jaeger`].
+    Jaeger,
 }
 
 struct Row {
@@ -42,6 +46,18 @@ const TABLE: &[Row] = &[
         name: "porcupine-kv",
         detect: |bytes| first_line(bytes).starts_with("{:process") && first_line(bytes).contains(":key "),
         read: |bytes, halt| porcupine::read_kv_until(utf8(bytes)?, halt),
+    },
+    Row {
+        format: Format::Otlp,
+        name: "otlp",
+        detect: |bytes| otlp::detect(text_of(bytes)),
+        read: |bytes, halt| otlp::read_until(utf8(bytes)?, halt),
+    },
+    Row {
+        format: Format::Jaeger,
+        name: "jaeger",
+        detect: |bytes| otlp::detect_jaeger(text_of(bytes)),
+        read: |bytes, halt| otlp::read_jaeger_until(utf8(bytes)?, halt),
     },
     Row {
         format: Format::JsonLines,
@@ -170,6 +186,13 @@ mod tests {
         assert_eq!(check(b"INFO  jepsen.util - 0\t:invoke\t:read\tnil"), Some("porcupine-etcd"));
         assert_eq!(check(b"# by hand\nT0 [1 4] write(1)"), Some("text"));
         assert_eq!(check(b"\"a b\" [1 ...] wr"), Some("text"));
+        assert_eq!(check(b"\n{\"resourceSpans\": [{\"resource\": {"), Some("otlp"));
+        assert_eq!(check(b"{\"batches\":[]}"), Some("otlp"));
+        assert_eq!(check(b"{ \"trace\": {\n\"batches\": ["), Some("otlp"));
+        assert_eq!(check(b"{\"result\":{\"resourceSpans\":[{"), Some("otlp"));
+        assert_eq!(check(b"{\"data\":[{\"traceID\":\"00\",\"spans\":[{\"action\""), Some("jaeger"));
+        assert_eq!(check(b"{\"data\": 5, \"action\": \"f\"}"), Some("jsonl"));
+        assert_eq!(check(b"{\"trace\": 5}"), None);
         assert_eq!(check(b"[1 4] write(1)"), None);
         assert_eq!(check(b"\x89OMNISEG\x01\x00"), None);
         assert_eq!(check(b""), None);

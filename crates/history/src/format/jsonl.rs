@@ -1,18 +1,20 @@
 //! JSON Lines: one operation per line, for people and for programs in any language. `FORMAT.md` specifies it.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::str;
 use std::sync::Arc;
 
 use crate::format::detect::is_skipped;
+use crate::format::gaps::{self, Numbers};
 use crate::format::json::Json;
 pub use crate::format::schemas::Fields;
 use crate::format::schemas::Schemas;
 use crate::format::{BLOCKED_BUT, FAILED_BY, FormatError, Location, MAX_DEPTH, Problem, WriteError, unknown_key};
-use crate::{Call, Cut, End, Event, Halt, Record, Trace, Value};
+use crate::{Call, Cut, End, Event, Halt, ProcessId, Record, Trace, Value};
 
-const KEYS: [&str; 10] =
-    ["process", "action", "args", "results", "start", "end", "failed", "outcome", "latest", "meta"];
+const KEYS: [&str; 12] =
+    ["process", "action", "args", "results", "start", "end", "failed", "outcome", "latest", "meta", "seq", "count"];
 
 const EVENT_KEYS: [&str; 5] = ["event", "start", "end", "nodes", "note"];
 
@@ -32,6 +34,7 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
     let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
     trace.records.reserve(lines.min(bytes.len() / SHORTEST));
     let mut offset = 0;
+    let mut numbered = Vec::new();
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         if halt.is_raised() {
             break;
@@ -55,8 +58,11 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
                 trace.events.push(read_event(json).map_err(|wrong| wrong.at(at))?);
             }
             Ok(Some(json)) => {
-                let record = read_record(json, &mut trace, &mut schemas);
-                trace.records.push(record.map_err(|wrong| wrong.at(at))?);
+                let (record, number) = read_record(json, &mut trace, &mut schemas).map_err(|wrong| wrong.at(at))?;
+                if number != Number::default() {
+                    numbered.push((record.process, number, index + 1));
+                }
+                trace.records.push(record);
             }
             Err(problem) if is_last && (problem.is_end || text == b"/") => {
                 let found = "the last line is incomplete".to_owned();
@@ -69,7 +75,41 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
         }
         offset += line.len() as u64;
     }
+    if !numbered.is_empty() && !halt.is_raised() {
+        find_gaps(&numbered, &mut trace)?;
+    }
     Ok(trace)
+}
+
+/// The number of an operation in its process, and the number of operations that the process has had with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Number {
+    seq: Option<u64>,
+    count: Option<u64>,
+}
+
+/// Finds operations that are missing. Each number comes with its line.
+fn find_gaps(numbered: &[(ProcessId, Number, usize)], trace: &mut Trace) -> Result<(), FormatError> {
+    let names = trace.processes.clone();
+    let mut processes: BTreeMap<&str, Numbers> = BTreeMap::new();
+    for record in &trace.records {
+        processes.entry(&names[record.process.index()]).or_default().without += 1;
+    }
+    for (process, number, _) in numbered {
+        let numbers = processes.entry(&names[process.index()]).or_default();
+        numbers.given.extend(number.seq);
+        numbers.without -= u64::from(number.seq.is_some());
+        numbers.count = numbers.count.max(number.count);
+    }
+    for (process, _, line) in numbered {
+        let name = &*names[process.index()];
+        if processes[name].without > 0 && !processes[name].given.is_empty() {
+            let message = format!("some operations of `{}` have a `seq`, and some do not", name.escape_debug());
+            return Err(FormatError::new(Location::Line(*line), message));
+        }
+    }
+    gaps::find(processes, "seq", "count", trace);
+    Ok(())
 }
 
 /// Writes a trace, one operation or event per line.
@@ -93,6 +133,16 @@ pub fn read_fields_of(text: &str) -> Result<Fields, String> {
 /// The same as text.
 pub fn write_fields_of(names: &[Arc<str>], values: &[Value]) -> Result<String, String> {
     write_fields(names, values).map(|json| json.to_string())
+}
+
+/// Arguments or results, if their text was read already.
+pub(super) fn fields_of(json: Json) -> Result<Fields, String> {
+    read_fields("the value", json).map_err(message)
+}
+
+/// A value, if its text was read already.
+pub(super) fn value_of(json: Json) -> Result<Value, String> {
+    read_value(json, 0).map_err(message)
 }
 
 /// A value as in a line.
@@ -139,12 +189,12 @@ impl Wrong {
     }
 }
 
-fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<Record, Wrong> {
+fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<(Record, Number), Wrong> {
     let Json::Object(fields) = json else {
         return Err(Wrong::new(format!("a line is {}, not an object", json.kind())));
     };
     let (mut process, mut action, mut start, mut end, mut failed) = (None, None, None, None, false);
-    let (mut is_unknown, mut blocked, mut latest) = (false, false, None);
+    let (mut is_unknown, mut blocked, mut latest, mut number) = (false, false, None, Number::default());
     let (mut args, mut results, mut meta) = (Fields::new(), None, Vec::new());
     for (key, json) in fields {
         match key.as_str() {
@@ -178,6 +228,8 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
             },
             "latest" if matches!(json, Json::Null) => {}
             "latest" => latest = Some(read_time("latest", &json)?),
+            "seq" => number.seq = Some(read_number("seq", &json)?),
+            "count" => number.count = Some(read_number("count", &json)?),
             "meta" => match json {
                 Json::Object(fields) => meta = read_names(fields)?,
                 other => return Err(Wrong::new(format!("`meta` is {}, not an object", other.kind()))),
@@ -216,7 +268,7 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<R
     let mut call = schemas.call(&action, args, results);
     (call.failed, call.blocked) = (failed, blocked);
     call.meta = meta;
-    Ok(Record { process, start, end: end.map_or(End::Unknown { latest }, End::At), call })
+    Ok((Record { process, start, end: end.map_or(End::Unknown { latest }, End::At), call }, number))
 }
 
 /// True for the line of an event.
@@ -305,6 +357,11 @@ fn read_time(key: &str, json: &Json) -> Result<u64, Wrong> {
         _ => Wrong::new(format!("`{key}` is {number}, which is not an integer of 64 bits"))
             .help("times are integers; count in a smaller unit, such as nanoseconds, instead of fractions"),
     })
+}
+
+fn read_number(key: &str, json: &Json) -> Result<u64, Wrong> {
+    let number = if let Json::Number(number) = json { number.to_string().parse().ok() } else { None };
+    number.ok_or_else(|| Wrong::new(format!("`{key}` is not an integer of 64 bits from 0 on")))
 }
 
 /// Arguments or results: named in an object, positional in an array, or a single one by itself.
@@ -504,6 +561,28 @@ mod tests {
     }
 
     #[test]
+    fn numbers_show_what_is_missing() {
+        let losses = |numbers: &[&str]| {
+            let line = |(place, number): (usize, &&str)| {
+                let (process, start) = (place % 2, 10 * place);
+                format!(r#"{{"process": "p{process}", "action": "a", "start": {start}, "end": {start}{number}}}"#)
+            };
+            let lines: Vec<String> = numbers.iter().enumerate().map(line).collect();
+            match read(lines.join("\n").as_bytes()) {
+                Ok(trace) => [trace.losses, trace.notes].concat().join("; "),
+                Err(error) => error.to_string(),
+            }
+        };
+        insta::assert_snapshot!(losses(&["", "", ""]), @"");
+        let (one, two) = (", \"seq\": 1", ", \"seq\": 2, \"count\": 2");
+        insta::assert_snapshot!(losses(&[one, one, two, two]), @"");
+        insta::assert_snapshot!(losses(&[one, one, ", \"seq\": 4", two]), @"2 operations of p0 are missing between seq 1 and 4; operations of p0 may be missing after seq 4: no `count` of 4 is there");
+        insta::assert_snapshot!(losses(&[one, "", ", \"seq\": 2"]), @"lost operations of 1 process would go unnoticed: they have no `seq`; operations lost at the end of 1 process would go unnoticed: no `count` says how many there were");
+        insta::assert_snapshot!(losses(&[one, one, ""]), @"line 1: some operations of `p0` have a `seq`, and some do not");
+        insta::assert_snapshot!(losses(&[", \"seq\": -1"]), @"line 1: `seq` is not an integer of 64 bits from 0 on");
+    }
+
+    #[test]
     fn operations_are_read() {
         let text = r##"
             // Comments and empty lines are skipped.
@@ -562,7 +641,7 @@ mod tests {
         ];
         insta::assert_snapshot!(fields.map(check_line).join("\n"), @"
         line 1: unknown key `ends`; did you mean `end`?
-        line 1: unknown key `type`; the keys are `process`, `action`, `args`, `results`, `start`, `end`, `failed`, `outcome`, `latest`, `meta`
+        line 1: unknown key `type`; the keys are `process`, `action`, `args`, `results`, `start`, `end`, `failed`, `outcome`, `latest`, `meta`, `seq`, `count`
         line 1: `end` is 2.5, which is not an integer of 64 bits; times are integers; count in a smaller unit, such as nanoseconds, instead of fractions
         line 1: `end` is -2, but times cannot be negative
         line 1: `end` is a string, not an integer

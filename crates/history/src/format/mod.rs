@@ -7,10 +7,12 @@
 pub mod binary;
 mod detect;
 mod edn;
+mod gaps;
 pub mod jepsen;
 pub mod json;
 pub mod jsonl;
 pub mod msgpack;
+pub mod otlp;
 pub mod porcupine;
 mod schemas;
 pub mod text;

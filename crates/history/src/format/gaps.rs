@@ -1,0 +1,68 @@
+//! Finds operations that are missing, by the numbers of the others.
+//!
+//! A recorder may number the operations of each process, from 0 or from 1 on, and say how many there were. A gap is a
+//! loss then, and so is a number that occurs twice: two processes share a name, and either may have lost others.
+//! Without a count, losses at the end go unnoticed, which a note says. If one process has a count, all have to.
+
+use std::collections::BTreeMap;
+
+use crate::Trace;
+
+/// The numbers of the operations of a process.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    pub(super) given: Vec<u64>,
+    /// Operations without a number; none if there are numbers.
+    pub(super) without: u64,
+    /// The largest count.
+    pub(super) count: Option<u64>,
+}
+
+/// Adds losses and notes to a trace. `seq` and `count` are the names of the fields.
+pub(super) fn find(mut processes: BTreeMap<&str, Numbers>, seq: &str, count: &str, trace: &mut Trace) {
+    processes.values_mut().for_each(|numbers| numbers.given.sort_unstable());
+    // A first number of 1 is the first of all only if no process counts from 0.
+    let base = u64::from(!processes.values().any(|numbers| numbers.given.first() == Some(&0)));
+    let are_counted = processes.values().any(|numbers| numbers.count.is_some());
+    let (mut unnumbered, mut unended) = (0, 0);
+    for (process, Numbers { given, without, count: counted }) in &processes {
+        let mut lost = |missing: u64, place: String| {
+            let (noun, verb) = if missing == 1 { ("operation", "is") } else { ("operations", "are") };
+            trace.losses.push(format!("{missing} {noun} of {process} {verb} missing{place}"));
+        };
+        if let Some(&first) = given.first().filter(|first| **first > base) {
+            lost(first - base, format!(" before seq {first}"));
+        }
+        for pair in given.windows(2).filter(|pair| pair[1] - pair[0] > 1) {
+            lost(pair[1] - pair[0] - 1, format!(" between seq {} and {}", pair[0], pair[1]));
+        }
+        let last = given.last();
+        let seen = last.map_or(*without, |last| (last - base.min(*last)).saturating_add(1));
+        let behind = last.map_or_else(String::new, |last| format!(" after seq {last}"));
+        match *counted {
+            Some(counted) if counted > seen => lost(counted - seen, format!("{behind}: `{count}` is {counted}")),
+            Some(counted) if counted == seen => {}
+            _ if are_counted => trace
+                .losses
+                .push(format!("operations of {process} may be missing{behind}: no `{count}` of {seen} is there")),
+            _ if given.is_empty() => unnumbered += 1,
+            _ => unended += 1,
+        }
+        let mut repeated: Vec<u64> = given.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        repeated.dedup();
+        for number in repeated {
+            trace.losses.push(format!("several operations of {process} have seq {number}"));
+        }
+    }
+    let processes = |count: usize| if count == 1 { "1 process".into() } else { format!("{count} processes") };
+    if unnumbered > 0 {
+        let which = processes(unnumbered);
+        trace.notes.push(format!("lost operations of {which} would go unnoticed: they have no `{seq}`"));
+    }
+    if unended > 0 {
+        let which = processes(unended);
+        trace.notes.push(format!(
+            "operations lost at the end of {which} would go unnoticed: no `{count}` says how many there were"
+        ));
+    }
+}
