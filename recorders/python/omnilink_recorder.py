@@ -14,8 +14,8 @@ client then continues as another process, named `c1+1` after `c1`.
 
 FORMAT.md specifies both formats. Every operation is handed to the kernel when it begins and again when it ends, without a
 buffer in between, so a program that is killed loses nothing. In JSON Lines, an operation is a line with spaces behind it; its
-outcome replaces the line, or turns it into a comment if it does not fit. `meta.seq` counts the operations of a client:
-`python3 omnilink_recorder.py trace.jsonl` names the lines that are missing.
+outcome replaces the line, or turns it into a comment if it does not fit. `seq` counts the operations of a
+process, so that a check notices lines that are missing.
 
 Values are None, bool, int, finite float, str, and lists, tuples, sets and dicts of them. Standard library only.
 """
@@ -24,7 +24,6 @@ import json
 import math
 import os
 import struct
-import sys
 import threading
 import time
 from typing import NamedTuple
@@ -249,10 +248,10 @@ class Lines(Process):
     """A process in JSON Lines: all processes share a file."""
 
     def begin_process(self, _):
-        self.rooms = {}
+        self.rooms, self.count = {}, 0
 
     def begin(self, operation):
-        operation.name, operation.notes, operation.place = operation.action.name, {"seq": self.count + 1}, None
+        operation.name, operation.notes, operation.place, operation.seq = operation.action.name, {}, None, self.count
         self.put(operation)
         self.count += 1
 
@@ -273,7 +272,8 @@ class Lines(Process):
         line["start"] = operation.start
         line |= {key: time for key in ("end", "latest") if (time := getattr(operation, key)) is not None}
         line |= {"failed": True} if operation.has_failed else {}
-        line["meta"] = operation.notes
+        line["seq"] = operation.seq
+        line |= {"meta": operation.notes} if operation.notes else {}
         text = json.dumps(line, ensure_ascii=False, allow_nan=False).encode()
         if operation.place and len(text) < operation.place[1]:
             offset, room = operation.place
@@ -369,25 +369,3 @@ def signed(number):
 def string(text):
     data = text.encode()
     return varint(len(data)) + data
-
-
-def missing(lines):
-    """The operations that JSON Lines lack, as pairs of a client and a number. Those behind its last line are not known."""
-    numbers = {}
-    for line in lines:
-        if line.strip() and not line.startswith(("#", "//")):
-            operation = json.loads(line)
-            if "event" not in operation:
-                name = str(operation["process"])
-                client = name.rpartition("+")[0] if name.rpartition("+")[2].isdigit() else name
-                numbers.setdefault(client, set()).add(operation["meta"]["seq"])
-    return [(client, number) for client, seen in sorted(numbers.items())
-            for number in range(1, max(seen)) if number not in seen]
-
-
-if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as trace:
-        gaps = missing(trace)
-    for client, number in gaps:
-        print(f"{sys.argv[1]}: operation {number} of `{client}` is missing")
-    sys.exit(1 if gaps else 0)

@@ -17,8 +17,11 @@ use settings::Settings;
 use weak::Level;
 
 use crate::harness::{clear_scratch, ended_alike};
+use crate::interleaving::meeting_places;
+use crate::ledger::{Described, Entry, Ledger, commit_of};
+use crate::overview::today;
 use crate::race;
-use crate::tally::{Kind, Problem, Seen, Tally};
+use crate::tally::{self, Kind, Problem, Seen, Tally};
 use crate::tier::{Choice, Tier};
 use crate::{
     Budget, Count, Decided, DfsOptions, Error, Explored, Free, Harness, Host, How, Judging, Schedules, Stopped,
@@ -134,6 +137,8 @@ pub struct Findings {
     pub explored: Option<Explored>,
     /// How long it took.
     pub took: Duration,
+    /// The campaigns of the store before this one.
+    pub earlier: Vec<Entry>,
     /// Why it ended early. Findings up to then still count.
     pub error: Option<Error>,
 }
@@ -157,9 +162,9 @@ impl Campaign {
             Tier::Controlled(harness, scheduling) => Some((&**harness, scheduling.how)),
             Tier::Rr(_) | Tier::Free => None,
         };
-        let environment = Environment::here();
+        let (environment, today) = (Environment::here(), today());
         let mut checks =
-            Checks { campaign: self, control, environment, tally: Tally::default(), started, tell, error: None };
+            Checks { campaign: self, control, environment, today, tally: Tally::default(), started, tell, error: None };
         let input = |number| workload.plan(number);
         let explored = match &tier {
             Tier::Controlled(harness, scheduling) => {
@@ -171,8 +176,43 @@ impl Campaign {
             Tier::Free => self.run_freely(&budget, None, input, &mut checks).map(|_| None),
         };
         let (explored, stopped) = explored.map_or_else(|error| (None, Some(error)), |explored| (explored, None));
-        let error = checks.error.or(stopped);
-        Ok(Findings { tally: checks.tally, explored, took: started.elapsed(), error })
+        let (tally, took) = (checks.tally, started.elapsed());
+        let mut error = checks.error.or(stopped);
+        let described = self.describe(&tier, explored.as_ref(), took);
+        let earlier = self.note(&tally, described).unwrap_or_else(|failed| {
+            error.get_or_insert(failed);
+            Vec::new()
+        });
+        Ok(Findings { tally, explored, took, earlier, error })
+    }
+
+    /// Appends the campaign to the ledger of the store, and returns the ones before it.
+    fn note(&self, tally: &Tally, described: Described) -> Result<Vec<Entry>, Error> {
+        let ledger = Ledger::of(&self.store);
+        let wrong = |error| Error::about(ledger.path().display().to_string(), error);
+        let (earlier, _) = ledger.read().map_err(wrong)?;
+        if !tally.is_empty() {
+            ledger.append(&tally.entry(described)).map_err(wrong)?;
+        }
+        Ok(earlier)
+    }
+
+    fn describe(&self, tier: &Tier, explored: Option<&Explored>, took: Duration) -> Described {
+        let directory = &self.program.directory;
+        let named = if self.is_given { self.program.run.first().map(PathBuf::from) } else { None };
+        let path = named.unwrap_or_else(|| directory.canonicalize().unwrap_or_else(|_| directory.clone()));
+        Described {
+            at: crate::now().as_secs(),
+            commit: commit_of(directory),
+            object: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            spec: self.spec.clone(),
+            how: tier.words(),
+            seed: self.workload.seed,
+            seconds: took.as_secs_f64(),
+            stops_at_first: !self.keeps_going,
+            is_complete: explored.is_some_and(Explored::covers_all),
+            novelty: explored.map(|explored| explored.novelty).filter(|(_, recent)| *recent > 0),
+        }
     }
 
     fn run_freely(
@@ -199,6 +239,8 @@ struct Checks<'a> {
     /// The harness under control, and the strategy.
     control: Option<(&'a Harness, How)>,
     environment: Environment,
+    /// The date, which decides whether known failures are still accepted.
+    today: String,
     tally: Tally,
     started: Instant,
     tell: &'a mut (dyn FnMut(Event<'_>) + Send),
@@ -256,7 +298,7 @@ impl Checks<'_> {
                 if run.ran.ended == Ended::Finished {
                     (self.tell)(Event::Unchecked(run, &failed));
                 }
-                (None, Some(Problem::Recording(explore::without_numbers(&message(&failed)))))
+                (None, Some(Problem::Recording(report::without_numbers(&message(&failed)))))
             }
         };
         let (timeout, after) = (self.campaign.workload.timeout, self.started.elapsed());
@@ -264,12 +306,20 @@ impl Checks<'_> {
         let is_allowed = is_blocked && report.as_ref().is_some_and(|report| report.verdict == Verdict::Accepted);
         let ended = if is_allowed { &Ended::Finished } else { &run.ran.ended };
         let raced = self.new_race(run);
-        let seen = self.tally.add(ended, report.as_ref(), problem, raced.as_deref(), timeout, after);
-        let is_bad = seen.as_ref().is_some_and(|seen| !matches!(seen.kind, Kind::Inconclusive | Kind::Raced));
+        let is_rejected = report.as_ref().is_some_and(|report| matches!(report.verdict, Verdict::Rejected(_)));
+        let about = tally::About {
+            problem,
+            race: raced.as_deref(),
+            meets: is_rejected.then(|| self.meets(run, &recording)).flatten(),
+            known: (&self.campaign.settings.known, &self.today),
+        };
+        let seen = self.tally.add(ended, report.as_ref(), about, timeout, after);
+        let is_failure = |seen: &Seen| !seen.is_accepted && !matches!(seen.kind, Kind::Inconclusive | Kind::Raced);
+        let is_bad = seen.as_ref().is_some_and(is_failure);
         if let (Some((_, How::Mix)), Some(decided)) = (self.control, &run.decided) {
             self.tally.count_strategy(How::Mix.of_order(&decided.order).name(), is_bad);
         }
-        if seen.as_ref().is_some_and(|seen| seen.is_first) || self.campaign.keeps_all {
+        if seen.as_ref().is_some_and(|seen| seen.is_first && !seen.is_accepted) || self.campaign.keeps_all {
             let race = raced.is_some().then(|| self.describe_race(run, &recording)).flatten();
             // Report the verdict before storing the run, which can fail.
             if let Some(seen) = &seen {
@@ -279,7 +329,7 @@ impl Checks<'_> {
             report = report.map(|report| Report { interleaving, ..report });
             let (id, repeats) = self.keep(run, report.as_ref(), seen.as_ref(), race)?;
             if let Some(seen) = &seen {
-                self.tally.name(&seen.cause, &id);
+                self.tally.name(seen, &id);
                 (self.tell)(Event::Kept { run, id: &id, repeats, after: self.started.elapsed() });
             }
         }
@@ -305,6 +355,12 @@ impl Checks<'_> {
             }
             None => Some(race::cause(&accesses)),
         }
+    }
+
+    /// Where accesses of a controlled run met.
+    fn meets(&self, run: &Executed<Plan>, recording: &Recording) -> Option<String> {
+        let ((harness, _), decided) = self.control.zip(run.decided.as_ref())?;
+        meeting_places(harness, &decided.execution, recording.history().ok()?)
     }
 
     /// The steps of a run, for its page.

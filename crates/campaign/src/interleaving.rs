@@ -181,6 +181,31 @@ fn meeting(steps: &[Step], inside: &Inside, history: &History<Call>, shows_all: 
     meets
 }
 
+/// The last place where an access of one thread came between two of an operation of another thread, and all of them meet
+/// others: `main.rs:39 between main.rs:38 and main.rs:43 of another thread`. `None` without debug information.
+pub(crate) fn meeting_places(harness: &Harness, execution: &Execution, history: &History<Call>) -> Option<String> {
+    let inside = Inside::of(&execution.steps, history);
+    let meets = meeting(&execution.steps, &inside, history, false);
+    let places = between(&execution.steps, &inside, &meets)?.map(|index| execution.steps[index].place);
+    let symbols = places.map(|place| harness.symbolize(execution.base, &[place]).pop());
+    let [middle, before, after] = symbols.map(|symbol| {
+        let (_, place) = symbol.as_deref()?.rsplit_once(" at ")?;
+        Some(place.rsplit_once('/').map_or(place, |(_, file)| file).to_owned())
+    });
+    Some(format!("{} between {} and {} of another thread", middle?, before?, after?))
+}
+
+/// The indices of such an access, of the one before it and of the one after it.
+fn between(steps: &[Step], inside: &Inside, meets: &[bool]) -> Option<[usize; 3]> {
+    let met: Vec<usize> = (0..steps.len()).filter(|index| meets[*index] && inside.0[*index].is_some()).collect();
+    met.iter().enumerate().rev().find_map(|(place, &middle)| {
+        let is_other = |index: &&usize| steps[**index].thread != steps[middle].thread;
+        let (&before, mut later) = (met[..place].iter().rfind(is_other)?, met[place + 1..].iter());
+        let after = later.find(|after| inside.0[**after] == inside.0[before])?;
+        Some([middle, before, *after])
+    })
+}
+
 /// Finds lines of the program.
 struct Sources<'a> {
     harness: &'a Harness,
@@ -315,6 +340,28 @@ mod tests {
         assert_eq!(meeting(&steps, &inside, &history, false), [false, true, false, true, false, false, false, false]);
         let names = inside.threads(&steps, &history);
         assert_eq!(names.values().collect::<Vec<_>>(), ["T0", "T1"]);
+    }
+
+    #[test]
+    fn an_access_between_two_of_another_thread_is_found() {
+        let steps = [
+            step(1, Kind::Call, 0, 0),
+            step(2, Kind::Call, 0, 0),
+            step(1, Kind::Load, 8, 0),
+            step(2, Kind::Load, 8, 0),
+            step(2, Kind::Store, 8, Step::WRITES),
+            step(1, Kind::Store, 8, Step::WRITES),
+        ];
+        let call = |action: &str| Call::positional(action, [], []);
+        let history = History::from_calls([(0, 1, None, call("a")), (1, 2, None, call("b"))]).unwrap();
+        let inside = Inside::of(&steps, &history);
+        let meets = meeting(&steps, &inside, &history, false);
+        assert_eq!(between(&steps, &inside, &meets), Some([4, 2, 5]));
+        // One after the other: nothing comes between.
+        let serial = [steps[0], steps[2], steps[5], steps[1], steps[3], steps[4]];
+        let inside =
+            Inside::of(&serial, &History::from_calls([(0, 1, None, call("a")), (1, 4, None, call("b"))]).unwrap());
+        assert_eq!(between(&serial, &inside, &[true; 6]), None);
     }
 
     #[test]

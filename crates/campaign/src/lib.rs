@@ -39,6 +39,7 @@
 //! provides its clock, environment and interrupts as a [`Host`].
 
 mod campaign;
+mod causes;
 mod clock;
 mod error;
 mod executions;
@@ -47,7 +48,9 @@ mod free;
 mod harness;
 mod host;
 mod interleaving;
+mod ledger;
 mod lineup;
+mod overview;
 mod race;
 mod replay;
 mod schedules;
@@ -57,6 +60,7 @@ mod testing;
 mod tier;
 
 pub use campaign::{Campaign, Event, Executed, Findings};
+pub use causes::{KnownCause, interval};
 pub use clock::now;
 pub use error::Error;
 pub use executions::{Budget, Count, Judging, Next, Stopped, overlap, run};
@@ -65,10 +69,12 @@ pub use free::Free;
 pub use harness::{Harness, Tried, environment, follow};
 pub use host::{Host, Tools};
 pub use interleaving::{interleaving, without_switches};
+pub use ledger::{Described, Entry, Failure, Ledger, commit_of};
 pub use lineup::{Exploration, LineupVerdict, ObjectProgram, Tested, Unexplained};
+pub use overview::{Overview, Since};
 pub use replay::{Replay, judge_of, spec_of};
 pub use schedules::{Decided, DfsOptions, How, Schedules, Scheduling};
 pub use shrink::{Effort, Shrunk, Smaller, shrink};
-pub use tally::{Kind, Seen, Tally, interval, too_long};
+pub use tally::{Kind, Seen, Tally, too_long};
 pub use testing::{FailedTest, TestRun, TestVerdict, Testing};
 pub use tier::Choice;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use explore::{Artifacts, Control, ControlError, Controlled, Ended, Only, Order, Plan, Run, cause, simplify};
+use explore::{Artifacts, Control, ControlError, Controlled, Ended, Only, Order, Plan, Run, simplify};
 use history::format::binary::Manifest;
 use judge::Recording;
 use report::{Report, Verdict};
@@ -315,10 +315,10 @@ fn projected(found: &Failing, without: &[Made]) -> Vec<Decision> {
 
 /// Why a run failed; `None` if it did not.
 fn reason(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Option<String> {
-    let rejected = || report.filter(|report| matches!(report.verdict, Verdict::Rejected(_))).and_then(cause);
+    let rejected = || report.filter(|report| matches!(report.verdict, Verdict::Rejected(_))).and_then(report::cause);
     let raced =
         || tried.race.as_ref().map(|race| race::cause(&replay.harness.race_accesses(race, tried.execution.base)));
-    failure_of(&tried.ran.ended).or_else(rejected).or_else(raced).or_else(|| report.and_then(cause))
+    failure_of(&tried.ran.ended).or_else(rejected).or_else(raced).or_else(|| report.and_then(report::cause))
 }
 
 /// Replays the result in a fresh process, and stores it.

@@ -7,8 +7,11 @@ use std::time::Duration;
 use explore::{Blocked, Coverage, Ended, counted};
 use report::{Report, Verdict, clean};
 use serde_json::json;
+use settings::Known;
 
 use crate::Count;
+use crate::causes::{Cause, Causes, KnownCause, interval, known_lines, share};
+use crate::ledger::{Described, Entry, Failure};
 
 /// Totals of many runs.
 #[derive(Debug, Default)]
@@ -24,22 +27,11 @@ pub struct Tally {
     pub expected: Option<Vec<String>>,
     /// The reports of all runs, if requested.
     pub reports: Vec<Report>,
-    clusters: Vec<Cluster>,
+    causes: Causes,
     /// The reasons of the data races that the settings accept.
     accepted_races: Vec<String>,
     /// The number of runs of each strategy of a mix, and of those that failed.
     strategies: BTreeMap<&'static str, (u64, u64)>,
-}
-
-/// Runs that failed for the same reason.
-#[derive(Debug)]
-struct Cluster {
-    kind: Kind,
-    cause: String,
-    count: u64,
-    /// When the first one was found.
-    after: Duration,
-    id: Option<String>,
 }
 
 /// How a run failed.
@@ -89,8 +81,25 @@ pub struct Seen {
     pub kind: Kind,
     /// The cause, equal for runs that fail for the same reason.
     pub cause: String,
+    /// Where accesses met, if that is known.
+    pub(crate) meets: Option<String>,
     /// Whether no earlier run failed for this reason.
     pub is_first: bool,
+    /// Whether the settings accept it.
+    pub is_accepted: bool,
+}
+
+/// What is known of a run beside its ending and its report.
+#[derive(Debug, Default)]
+pub(crate) struct About<'a> {
+    /// Why it has no valid verdict.
+    pub(crate) problem: Option<Problem>,
+    /// Its data race, if no earlier run had it.
+    pub(crate) race: Option<&'a str>,
+    /// Where accesses met, if the schedule was controlled.
+    pub(crate) meets: Option<String>,
+    /// The failures that the settings accept, and today's date.
+    pub(crate) known: (&'a [Known], &'a str),
 }
 
 impl Tally {
@@ -99,12 +108,12 @@ impl Tally {
         &mut self,
         ended: &Ended,
         report: Option<&Report>,
-        problem: Option<Problem>,
-        race: Option<&str>,
+        about: About<'_>,
         timeout: Duration,
         after: Duration,
     ) -> Option<Seen> {
         self.runs += 1;
+        let About { problem, race, meets, known: (known, today) } = about;
         let (kind, cause) = match ended {
             Ended::Crashed { .. } => (Kind::Crashed, failure_of(ended).unwrap_or_default()),
             Ended::Stuck { .. } => (Kind::Stuck, failure_of(ended).unwrap_or_default()),
@@ -118,19 +127,24 @@ impl Tally {
                 (None, None) => (Kind::Raced, race?.to_owned()),
             },
         };
-        let known = self.clusters.iter_mut().find(|cluster| cluster.kind == kind && cluster.cause == cause);
-        let is_first = known.is_none();
-        match known {
-            Some(cluster) => cluster.count += 1,
-            None => self.clusters.push(Cluster { kind, cause: cause.clone(), count: 1, after, id: None }),
-        }
-        Some(Seen { kind, cause, is_first })
+        let meets = meets.filter(|_| kind == Kind::Rejected);
+        // A check that was given up says nothing about the system, so that there is nothing to accept.
+        let is_failure = !matches!(kind, Kind::Inconclusive | Kind::Unchecked);
+        let known = is_failure.then(|| KnownCause::of(known, &cause, meets.as_deref(), today)).flatten();
+        let (cause, is_first) = self.causes.add(Cause { kind, cause, meets, runs: 1, after, id: None, known });
+        Some(Seen {
+            kind,
+            cause: cause.cause.clone(),
+            meets: cause.meets.clone(),
+            is_first,
+            is_accepted: cause.is_accepted(),
+        })
     }
 
     /// How a checked run failed; `None` if it did not.
     fn verdict(&mut self, report: &Report, race: Option<&str>) -> Option<(Kind, String)> {
         let raced = race.map(|cause| (Kind::Raced, cause.to_owned()));
-        match (&report.verdict, explore::cause(report)) {
+        match (&report.verdict, report::cause(report)) {
             (Verdict::Rejected(_), Some(cause)) => Some((Kind::Rejected, cause)),
             _ if raced.is_some() => raced,
             _ if report.history.operations == Some(0) => {
@@ -145,11 +159,9 @@ impl Tally {
         }
     }
 
-    /// Sets the identifier of the first stored run with this cause.
-    pub(crate) fn name(&mut self, cause: &str, id: &str) {
-        if let Some(cluster) = self.clusters.iter_mut().find(|cluster| cluster.cause == cause && cluster.id.is_none()) {
-            cluster.id = Some(id.to_owned());
-        }
+    /// Sets the identifier of the stored run that failed so.
+    pub(crate) fn name(&mut self, seen: &Seen, id: &str) {
+        self.causes.name(&seen.cause, seen.meets.as_deref(), id);
     }
 
     /// Counts a run of a strategy of a mix.
@@ -163,11 +175,7 @@ impl Tally {
     fn strategies(&self) -> String {
         let failed = self.strategies.iter().filter(|(_, (_, failed))| *failed > 0);
         let lines = failed.map(|(name, (runs, failed))| {
-            let (low, high) = interval(*failed, *runs);
-            let percent = |share: f64| format!("{:.1}", share * 100.0);
-            let rate = *failed as f64 / *runs as f64;
-            let (rate, low, high) = (percent(rate), percent(low), percent(high));
-            format!("{name}: {failed} of {} failed, {rate} % (95 %: {low} to {high} %)\n", counted(*runs, "run"))
+            format!("{name}: {failed} of {} failed, {}\n", counted(*runs, "run"), share(*failed, *runs))
         });
         lines.collect()
     }
@@ -184,9 +192,9 @@ impl Tally {
 
     /// The identifier of the stored run to look at first: data races often lead to another failure.
     pub fn first_kept(&self) -> Option<&str> {
-        let mut kept: Vec<&Cluster> = self.clusters.iter().filter(|cluster| cluster.id.is_some()).collect();
-        kept.sort_by_key(|cluster| cluster.kind == Kind::Raced);
-        kept.first().and_then(|cluster| cluster.id.as_deref())
+        let mut kept: Vec<&Cause> = self.causes.0.iter().filter(|cause| cause.id.is_some()).collect();
+        kept.sort_by_key(|cause| cause.kind == Kind::Raced);
+        kept.first().and_then(|cause| cause.id.as_deref())
     }
 
     /// The totals so far, in a line.
@@ -211,24 +219,24 @@ impl Tally {
             took.as_secs_f64(),
             self.counts()
         );
-        if let Some(first) = self.clusters.iter().find(|cluster| cluster.kind == Kind::Rejected) {
+        if let Some(first) = self.causes.0.iter().find(|cause| cause.kind == Kind::Rejected) {
             let _ = writeln!(text, "first rejected after {:.2} s", first.after.as_secs_f64());
         }
         text += &self.strategies();
         for reason in &self.accepted_races {
             let _ = writeln!(text, "accepted data race: {}", clean(reason));
         }
+        text += &known_lines(&self.causes.0);
         let overlapped = self.coverage.actions.values().any(|happened| happened.overlapped > 0);
         // Failures matter more than this.
-        if self.operations > 0 && !overlapped && self.clusters.is_empty() {
+        if self.operations > 0 && !overlapped && self.causes.0.is_empty() {
             let _ = writeln!(text, "no two operations overlapped, so this says nothing about concurrency");
         }
         text
     }
 
     fn counts(&self) -> String {
-        let count =
-            |kind| self.clusters.iter().filter(|cluster| cluster.kind == kind).map(|cluster| cluster.count).sum();
+        let count = |kind| self.causes.0.iter().filter(|cause| cause.kind == kind).map(|cause| cause.runs).sum();
         let others = [
             (count(Kind::Rejected), "rejected"),
             (count(Kind::Inconclusive), "inconclusive"),
@@ -245,32 +253,51 @@ impl Tally {
         words.join(", ")
     }
 
-    /// The causes of failures, most frequent first; empty if there is only one.
-    pub fn clusters(&self) -> String {
-        let mut text = String::new();
-        if self.clusters.len() < 2 {
-            return text;
+    /// The causes of failures, most frequent first; empty if there is only one, with one run. `earlier` are the
+    /// campaigns before this one.
+    pub fn causes(&self, earlier: &[Entry]) -> String {
+        let is_new = |cause: &Cause| !earlier.is_empty() && !earlier.iter().any(|entry| entry.has(cause));
+        match &*self.causes.0 {
+            [] | [Cause { runs: 1, .. }] => String::new(),
+            _ => self.causes.table(self.runs, is_new),
         }
-        let mut clusters: Vec<&Cluster> = self.clusters.iter().collect();
-        clusters.sort_by_key(|cluster| std::cmp::Reverse(cluster.count));
-        let _ = writeln!(text, "\n  runs  stored   why");
-        for cluster in clusters {
-            let id = cluster.id.as_deref().unwrap_or_default();
-            let (kind, cause) = (cluster.kind.word(), clean(&cluster.cause));
-            let _ = writeln!(text, "  {:>4}  {id:7}  {kind}: {cause}", cluster.count);
+    }
+
+    /// The line of this campaign in the ledger.
+    pub fn entry(&self, campaign: Described) -> Entry {
+        let failures = self.causes.0.iter().map(|cause| Failure {
+            kind: cause.kind.word().to_owned(),
+            cause: cause.cause.clone(),
+            meets: cause.meets.clone(),
+            runs: cause.runs,
+            kept_as: cause.id.clone(),
+            known: cause.known.clone(),
+        });
+        let happened = |action: &String| self.coverage.actions.contains_key(action);
+        let expected = self.expected.iter().flatten();
+        Entry {
+            schema: Entry::schema(),
+            campaign,
+            runs: self.runs,
+            operations: self.operations,
+            failures: failures.collect(),
+            never: expected.filter(|action| !happened(action)).cloned().collect(),
+            coverage: self.coverage.clone(),
         }
-        text
     }
 
     /// The totals as JSON.
     pub fn json(&self, spec: &str, seed: u64, took: Duration) -> serde_json::Value {
-        let clusters = self.clusters.iter().map(|cluster| {
+        let failures = self.causes.0.iter().map(|cause| {
             json!({
-                "kind": cluster.kind.word(),
-                "cause": cluster.cause,
-                "runs": cluster.count,
-                "first_after_seconds": cluster.after.as_secs_f64(),
-                "kept_as": cluster.id,
+                "kind": cause.kind.word(),
+                "cause": cause.cause,
+                "meets": cause.meets,
+                "runs": cause.runs,
+                "share": interval(cause.runs, self.runs),
+                "first_after_seconds": cause.after.as_secs_f64(),
+                "kept_as": cause.id,
+                "known": cause.known,
             })
         });
         json!({
@@ -282,7 +309,7 @@ impl Tally {
             "empty": self.empty,
             "operations": self.operations,
             "seconds": took.as_secs_f64(),
-            "failures": clusters.collect::<Vec<_>>(),
+            "failures": failures.collect::<Vec<_>>(),
             "accepted_races": self.accepted_races,
             "strategies": self.strategies.iter()
                 .map(|(name, (runs, failed))| ((*name).to_owned(), json!({ "runs": runs, "failed": failed })))
@@ -297,21 +324,10 @@ impl Tally {
         self.accepted > 0
     }
 
-    /// The kinds of failures, one for each cause.
+    /// The kinds of failures that the settings do not accept, one for each cause.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
-        self.clusters.iter().map(|cluster| cluster.kind)
+        self.causes.0.iter().filter(|cause| !cause.is_accepted()).map(|cause| cause.kind)
     }
-}
-
-/// The 95 % confidence interval of a probability (Wilson, Probable inference, the law of succession, and statistical
-/// inference).
-pub fn interval(successes: u64, trials: u64) -> (f64, f64) {
-    let (n, z) = (trials as f64, 1.96_f64);
-    let p = successes as f64 / n;
-    let middle = p + z * z / (2.0 * n);
-    let width = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + z * z / n;
-    (((middle - width) / scale).max(0.0), ((middle + width) / scale).min(1.0))
 }
 
 /// The cause of runs that did not end in time.
@@ -339,7 +355,7 @@ pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
     match ended {
         Ended::Crashed { how, said, stack } => {
             let last = said.lines().rfind(|line| !line.trim().is_empty());
-            let last = explore::panic_message(said).or_else(|| last.map(explore::without_numbers));
+            let last = explore::panic_message(said).or_else(|| last.map(report::without_numbers));
             let last = last.or_else(|| stack.first().cloned());
             Some(last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}")))
         }
@@ -349,18 +365,5 @@ pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
         | Ended::BrokenOff { .. }
         | Ended::TimedOut { .. }
         | Ended::Interrupted => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interval_contains_the_rate() {
-        let show = |(low, high): (f64, f64)| format!("{low:.3} {high:.3}");
-        insta::assert_snapshot!(show(interval(1, 10)), @"0.018 0.404");
-        insta::assert_snapshot!(show(interval(0, 100)), @"0.000 0.037");
-        insta::assert_snapshot!(show(interval(5, 5)), @"0.566 1.000");
     }
 }

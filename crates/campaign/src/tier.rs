@@ -32,6 +32,19 @@ pub(crate) enum Tier {
     Free,
 }
 
+impl Tier {
+    /// How programs are scheduled, in a few words.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Tier::Controlled(_, Scheduling { how, order, .. }) => {
+                format!("controlled, {}{}", how.name(), if order.weak { ", weak memory" } else { "" })
+            }
+            Tier::Rr(_) => "recorded with rr".to_owned(),
+            Tier::Free => "free".to_owned(),
+        }
+    }
+}
+
 /// This many preemptions suffice for most faults (Musuvathi and Qadeer, Iterative context bounding).
 const FALLBACK_BOUND: u32 = 2;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use judge::InputError;
 use page::{About, Encoder, Level};
-use report::{Detail, Report, Timeline, text};
+use report::{Comparison, Detail, Report, Timeline, text};
 use serde_json::Value;
 
 /// The generator named in pages.
@@ -16,8 +16,14 @@ pub(crate) const TOOL: &str = concat!("OmniLink ", env!("CARGO_PKG_VERSION"));
 const FIRST: u64 = 4096;
 
 /// A page about one history.
-pub(crate) fn page(report: &Report, timeline: Option<&Timeline>, run: Option<&Value>) -> String {
-    let parts = Encoder::new(report, timeline, Level::Small).parts(&About { tool: TOOL, run, served: None });
+pub(crate) fn page(
+    report: &Report,
+    timeline: Option<&Timeline>,
+    run: Option<&Value>,
+    compared: Option<&Comparison>,
+) -> String {
+    let about = About { tool: TOOL, run, compared, served: None };
+    let parts = Encoder::new(report, timeline, Level::Small).parts(&about);
     page::file(&parts, &text(report, Detail::Full, false))
 }
 

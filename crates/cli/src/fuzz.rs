@@ -217,7 +217,7 @@ fn demands_real_time(args: &FuzzArgs) -> bool {
 }
 
 fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result<Exit, Exit> {
-    let Findings { tally, explored, took, .. } = findings;
+    let Findings { tally, explored, took, earlier, .. } = findings;
     if limits::is_interrupted() {
         errln!("interrupted");
     }
@@ -230,9 +230,12 @@ fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result
             }
             let expected = tally.expected.as_deref().unwrap_or_default();
             out!("{}", tally.coverage.text(expected, &campaign.settings.harness.unsupported));
-            out!("{}", tally.clusters());
+            out!("{}", tally.causes(earlier));
             if let Some(id) = tally.first_kept() {
                 out!("{}", next(&campaign.store, id, explored.is_some()));
+                if !earlier.is_empty() {
+                    outln!("  over time    omnilink runs summary{}", store_option(&campaign.store));
+                }
             }
         }
         Output::Json => {

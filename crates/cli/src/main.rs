@@ -19,11 +19,13 @@ mod limits;
 mod lineup;
 mod log;
 mod look;
+mod monitor;
 mod options;
 mod outcome;
 mod progress;
 mod project;
 mod runs;
+mod side;
 mod spec;
 mod specs;
 mod tools;
@@ -73,6 +75,7 @@ fn run(command: Command) -> ExitCode {
         Command::Debug(args) => control::debug::run(&args),
         Command::Shrink(args) => control::shrink::run(&args),
         Command::Build(command) => return build::run(&command),
+        Command::Monitor(args) => monitor::run(&args),
         Command::Runs(command) => runs::run(&command),
         Command::Doctor(args) => doctor::run(&args),
         Command::Convert(args) => convert::run(&args),

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use bytesize::ByteSize;
-use campaign::judge_of;
+use campaign::{Ledger, Overview, Since, judge_of, now};
 use explore::{Controlled, Ended, Packed, Run, Store, pack, unpack};
-use judge::{InputError, Recording};
-use report::{Detail, Report, clean};
+use judge::{Case, InputError, Judge, Recording, ShowOptions};
+use report::{Comparison, Detail, Report, Side, clean};
 use serde_json::json;
 
 use crate::args::{Output, RunsCommand};
@@ -15,12 +15,17 @@ use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
 use crate::outcome::{exit_of, print_end, print_failure, print_spec_error, print_store_error};
+use crate::side::side;
 use crate::terminal::complain;
 
 pub(crate) fn run(command: &RunsCommand) -> Exit {
     limits::catch_interrupts();
     let done = match command {
         RunsCommand::List { store, format } => list(&Store::at(&store.store), *format),
+        RunsCommand::Summary { store, since, format } => {
+            summarize(&Store::at(&store.store), since.since.as_deref(), *format)
+        }
+        RunsCommand::Compare { here, there, store, format } => compare(&Store::at(&store.store), here, there, *format),
         RunsCommand::Show { run, store, recheck } => show(&Store::at(&store.store), run, *recheck),
         RunsCommand::Pack { run, output, store } => pack_one(&Store::at(&store.store), run, output.as_deref()),
         RunsCommand::Prune { keep, store } => prune(&Store::at(&store.store), *keep),
@@ -44,6 +49,63 @@ fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
         }
     }
     damaged.iter().for_each(|error| errln!("unreadable: {}", clean(&error.to_string())));
+    Ok(Exit::Accepted)
+}
+
+fn summarize(store: &Store, since: Option<&str>, format: Output) -> Result<Exit, Exit> {
+    let Some(overview) = overview(store, since)? else {
+        errln!("no campaign of `omnilink fuzz` was noted in {}", store.directory().display());
+        return Ok(Exit::Nothing);
+    };
+    match format {
+        Output::Json => {
+            let mut json = serde_json::to_value(&overview).expect("an overview is plain data");
+            json["schema"] = "omnilink.summary/1".into();
+            outln!("{json:#}");
+        }
+        Output::Human => out!("{}", overview.text()),
+    }
+    Ok(if overview.has_news() { Exit::Rejected } else { Exit::Accepted })
+}
+
+/// What the campaigns of a store found; `None` if there were none.
+pub(crate) fn overview(store: &Store, since: Option<&str>) -> Result<Option<Overview>, Exit> {
+    let ledger = Ledger::of(store);
+    let wrong = |error: InputError| complain(&ledger.path().display().to_string(), &error);
+    let (entries, damaged) = ledger.read().map_err(|error| wrong(InputError::new(error)))?;
+    for line in damaged {
+        errln!("unreadable: line {line} of {}", ledger.path().display());
+    }
+    let directory = if store.directory().is_dir() { store.directory() } else { Path::new(".") };
+    let parse = |text: &str| {
+        Since::parse(text, &entries, directory, now().as_secs()).ok_or_else(|| {
+            let help = "name a commit, a day such as `2026-11-16`, a time, or a duration such as `14d`";
+            complain("--since", &InputError { message: format!("`{text}` is none"), help: Some(help.into()) })
+        })
+    };
+    Ok(Overview::new(&entries, since.map(parse).transpose()?))
+}
+
+fn compare(store: &Store, here: &str, there: &str, format: Output) -> Result<Exit, Exit> {
+    let side = |name: &str| -> Result<Side, Exit> {
+        let (run, directory) = store.find(name).map_err(print_store_error)?;
+        let judge = judge_of_run(&run, &directory)?;
+        let recording = Recording::at(directory.join("trace"), None);
+        let limits = (HOST.limits)(None, &run.id);
+        let mut case = Case { recording: &recording, label: &run.id, witness: None, limits: &*limits };
+        let shown = judge.show(&mut case, &ShowOptions::default());
+        let side = shown.and_then(|shown| side(&run.id, &recording, &shown));
+        side.map_err(|failed| print_failure(&failed, &run.id))
+    };
+    let comparison = Comparison::new(&side(here)?, &side(there)?);
+    match format {
+        Output::Json => {
+            let mut json = serde_json::to_value(&comparison).expect("a comparison is plain data");
+            json["schema"] = "omnilink.comparison/1".into();
+            outln!("{json:#}");
+        }
+        Output::Human => out!("{}", comparison.text()),
+    }
     Ok(Exit::Accepted)
 }
 
@@ -148,11 +210,16 @@ fn kept_report(directory: &Path) -> Result<Option<Report>, Exit> {
     Report::from_json(&text).map(Some).map_err(|error| wrong(InputError::new(error)))
 }
 
-fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
+/// Checks against the specification of a run.
+fn judge_of_run(run: &Run, directory: &Path) -> Result<Judge, Exit> {
     let Some(judge) = judge_of(run, directory, None) else {
         return Err(complain(&run.id, &InputError::new("a run of a test has no specification to check")));
     };
-    let judge = judge.map_err(|failed| print_spec_error(&failed))?;
+    judge.map_err(|failed| print_spec_error(&failed))
+}
+
+fn check_again(run: &Run, directory: &Path) -> Result<Report, Exit> {
+    let judge = judge_of_run(run, directory)?;
     let recording = Recording::at(directory.join("trace"), None);
     HOST.check(&judge, &recording, &run.id, None).map_err(|failed| print_failure(&failed, &run.id))
 }

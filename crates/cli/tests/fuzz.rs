@@ -144,10 +144,13 @@ fn runs_that_fail_are_told_apart() {
       read               24        50 %  by write 50 %; many results
       write              12       100 %  by read 100 %
 
-      runs  stored   why
-         2  86991c   rejected: the initial value nil was there after #: T#:# write(#) [# #] ended before T#:# read() = nil [# #] began
-         2  543f86   crashed: killed by SIGABRT: assertion failed
-         1  2bdee3   stuck: still running after 1s
+      runs  stored  share of runs (95 %)
+         2  86991c  13.3 % (3.7 to 37.9 %)
+                    rejected: the initial value nil was there after #: T#:# write(#) [# #] ended before T#:# read() = nil [# #] began
+         2  543f86  13.3 % (3.7 to 37.9 %)
+                    crashed: killed by SIGABRT: assertion failed
+         1  2bdee3  6.7 % (1.2 to 29.8 %)
+                    stuck: still running after 1s
 
       all of it    omnilink runs show 86991c
       to send it   omnilink runs pack 86991c
@@ -169,6 +172,7 @@ fn runs_that_fail_are_told_apart() {
 
       all of it    omnilink runs show a2df08
       to send it   omnilink runs pack a2df08
+      over time    omnilink runs summary
     exit 5
     ");
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 7 --runs 1 --timeout 200ms"), @"
@@ -184,6 +188,7 @@ fn runs_that_fail_are_told_apart() {
 
       all of it    omnilink runs show 707e72
       to send it   omnilink runs pack 707e72
+      over time    omnilink runs summary
     exit 5
     ");
 }

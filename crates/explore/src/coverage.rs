@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use history::{Call, Op, Outcome, Value};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Coverage of a set of runs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
     /// The number of runs.
     pub runs: u64,
@@ -20,7 +20,7 @@ pub struct Coverage {
 }
 
 /// Counts for the operations of one action.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Happened {
     /// The number of operations.
     pub operations: u64,

@@ -32,13 +32,13 @@
 #[cfg(feature = "control")]
 pub mod audit;
 mod bundle;
-mod cause;
 mod control;
 mod coverage;
 mod execution;
 #[cfg(feature = "control")]
 pub mod instrument;
 mod newfile;
+mod panic;
 mod plan;
 mod process;
 mod program;
@@ -52,13 +52,13 @@ pub mod strategy;
 mod workload;
 
 pub use bundle::{Packed, pack, unpack};
-pub use cause::{cause, panic_message, without_numbers};
 pub use control::{Control, ControlError, MOST_STEPS, Once};
 pub use coverage::{Coverage, Happened};
 pub use execution::{Controlled, Ending, Execution, Note, Order, STEP_LIMIT};
 #[cfg(feature = "control")]
 pub use instrument::{CannotInstrument, Kit};
 pub use newfile::{NewFile, write_file};
+pub use panic::panic_message;
 pub use plan::{Calls, Disturbance, Input, Only, Plan, counted, parse_range};
 pub use program::{Blocked, Ended, Program, Ran};
 pub use race::{DataRace, Race, RacedAccess, verb};

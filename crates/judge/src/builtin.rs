@@ -42,6 +42,7 @@ trait Choice: Debug + Send + Sync {
     fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed>;
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed>;
     fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<KeyVerdict, Failed>;
+    fn settled(&self, settling: Settling<'_>) -> Result<Option<Value>, Failed>;
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult;
 }
 
@@ -62,6 +63,10 @@ impl Choice for Named {
 
     fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<KeyVerdict, Failed> {
         with_model(&self.0, check).map_err(InputError::new)?
+    }
+
+    fn settled(&self, settling: Settling<'_>) -> Result<Option<Value>, Failed> {
+        with_model(&self.0, settling).map_err(InputError::new)?
     }
 
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
@@ -89,6 +94,10 @@ impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
 
     fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<KeyVerdict, Failed> {
         check.visit((self.0)())
+    }
+
+    fn settled(&self, settling: Settling<'_>) -> Result<Option<Value>, Failed> {
+        settling.visit((self.0)())
     }
 
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
@@ -121,6 +130,11 @@ impl Builtin {
             return keys::check_whole(self, asked, key);
         }
         self.choice.check_key(KeyCheck { asked, against: self, key })
+    }
+
+    /// The state after an operation, if it does not depend on the state before.
+    pub(crate) fn settled(&self, op: &Op<Call>) -> Result<Option<Value>, Failed> {
+        self.choice.settled(Settling(op))
     }
 }
 
@@ -319,6 +333,19 @@ impl Visitor for KeyCheck<'_, '_> {
         let (spec, witness) = (&*against.name, &mut None);
         let check = Check { asked, spec, label, held, limits, witness, builder: None, misfit: None };
         Ok(KeyVerdict::of(check.report(&checked, Some(operations), &[], None)?.0, operations, None))
+    }
+}
+
+/// Finds the state after an operation, if it does not depend on the state before.
+struct Settling<'a>(&'a Op<Call>);
+
+impl Visitor for Settling<'_> {
+    type Output = Result<Option<Value>, Failed>;
+
+    fn visit<M: Model>(self, model: M) -> Self::Output {
+        // A call that does not fit the specification settles nothing; the check says why.
+        let op = model.bind(self.0).ok().flatten();
+        Ok(op.and_then(|op| model.settled(&op)).and_then(|state| model.save(&state)))
     }
 }
 
@@ -610,6 +637,7 @@ impl Check<'_, '_> {
             assumed: crate::assumed(self.asked),
             notes,
             tags: Vec::new(),
+            clock: None,
             coverage: None,
             ended: None,
             interleaving: None,

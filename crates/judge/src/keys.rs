@@ -73,6 +73,36 @@ impl Judge {
     }
 }
 
+impl Judge {
+    /// Whether what one check of a key leaves can be carried to the next one.
+    pub fn carries(&self) -> bool {
+        let nothing = Key { label: "", ops: &mut NoOps, begin: None, cut: Some(0), limits: &crate::Unlimited };
+        self.check_key(nothing).is_ok()
+    }
+
+    /// The state of a key after an operation, if it does not depend on the state before.
+    pub fn settled(&self, op: &Op<Call>) -> Option<Value> {
+        self.against.builtin()?.settled(op).ok().flatten()
+    }
+}
+
+/// No operations.
+struct NoOps;
+
+impl KeyOps for NoOps {
+    fn next(&mut self) -> Result<Option<Op<Call>>, Failed> {
+        Ok(None)
+    }
+
+    fn processes(&self) -> &[Arc<str>] {
+        &[]
+    }
+
+    fn again(&mut self) -> Result<Option<Vec<Op<Call>>>, Failed> {
+        Ok(Some(Vec::new()))
+    }
+}
+
 /// Checks a key by its whole history.
 pub(crate) fn check_whole(against: &dyn Against, options: &Options, key: Key<'_>) -> Result<KeyVerdict, Failed> {
     if key.begin.is_some() || key.cut.is_some() {

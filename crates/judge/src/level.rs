@@ -151,6 +151,7 @@ impl Seen<'_> {
             assumed: Vec::new(),
             notes: Vec::new(),
             tags: Vec::new(),
+            clock: None,
             coverage: None,
             ended: None,
             interleaving: None,

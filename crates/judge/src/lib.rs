@@ -341,6 +341,7 @@ impl Judge {
             }
             report => report?,
         };
+        report.clock = case.recording.clock();
         report.notes.extend(case.recording.notes().iter().cloned());
         report.history.events = case.recording.events().iter().take(MOST_EVENTS).map(event).collect();
         if let Some(named) = self.against.named().filter(|_| report.next.is_empty()) {
@@ -473,6 +474,7 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
         assumed: Vec::new(),
         notes: note.into_iter().collect(),
         tags: Vec::new(),
+        clock: None,
         coverage: None,
         ended: None,
         interleaving: None,

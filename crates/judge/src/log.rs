@@ -266,6 +266,7 @@ impl LogRun<'_> {
             assumed: Vec::new(),
             notes,
             tags: Vec::new(),
+            clock: None,
             coverage: self.asked.coverage.then(|| logs::coverage(&bound, self.program, &checked)),
             ended: None,
             interleaving: None,

@@ -11,8 +11,8 @@ use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "tla")]
 use history::Record;
-use history::format::binary::Merge;
-use history::{Call, Cut, Event, History, IllFormed, Op, OpId, Stop, Trace};
+use history::format::binary::{Manifest, Merge};
+use history::{Call, Cut, Event, History, IllFormed, Op, OpId, Outcome, Stop, Trace};
 use search::Witness;
 
 use crate::Stage;
@@ -54,6 +54,12 @@ impl Recording {
     /// The format that the user named.
     pub fn kind(&self) -> Option<Kind> {
         self.kind
+    }
+
+    /// The unit of its clock, if a manifest names it.
+    pub(crate) fn clock(&self) -> Option<String> {
+        let text = std::fs::read(self.path()?.join("manifest.json")).ok()?;
+        Manifest::read(&text).ok()?.clock
     }
 
     /// The number of bytes read, by all passes together.
@@ -303,6 +309,12 @@ pub fn operation(name: String, op: &Op<Call>) -> report::Operation {
         results: fields(&schema.results, op.call.results()),
         start: op.interval.start(),
         end: op.interval.end(),
+        outcome: match op.outcome() {
+            Outcome::Finished => None,
+            Outcome::Unfinished => Some(report::Ended::Unfinished),
+            Outcome::Blocked => Some(report::Ended::Blocked),
+            Outcome::Failed => Some(report::Ended::Failed),
+        },
         meta: meta.map(|(name, value)| report::Field { name: name.to_string(), value: value.to_string() }).collect(),
     }
 }

@@ -445,6 +445,7 @@ impl Run<'_> {
             assumed: crate::assumed(self.asked),
             notes: Vec::new(),
             tags: Vec::new(),
+            clock: None,
             coverage: None,
             ended: None,
             interleaving: None,

@@ -471,6 +471,10 @@ impl Model for Kv {
         Some(self.atoms.save_map(state))
     }
 
+    fn settled(&self, op: &Op) -> Option<State> {
+        matches!(op, Op::Put { old: None, .. }).then(|| self.next(&State::default(), op)).flatten()
+    }
+
     fn load(&self, saved: &Value) -> Option<State> {
         self.atoms.load_map(saved)
     }

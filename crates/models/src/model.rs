@@ -60,6 +60,12 @@ pub trait Model:
         None
     }
 
+    /// The state that `op` leads to from every state of an object with the operation's key only; `None` if it depends on the
+    /// state before.
+    fn settled(&self, _op: &Self::Op) -> Option<Self::State> {
+        None
+    }
+
     /// The operation as an access of a register, if it is a plain read or write, with the number of the register's initial
     /// value.
     fn touch(&self, _op: &Self::Op) -> Option<(Touch, u64)> {

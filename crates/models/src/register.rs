@@ -268,6 +268,10 @@ impl Model for Register {
         Some(self.atoms.save_map(state))
     }
 
+    fn settled(&self, op: &Op) -> Option<State> {
+        matches!(op, Op::Write { .. }).then(|| self.next(&State::default(), op)).flatten()
+    }
+
     fn load(&self, saved: &Value) -> Option<State> {
         self.atoms.load_map(saved)
     }

@@ -83,7 +83,7 @@ pub fn run<O: Object + 'static>(
         let text = report::text(&shown.report, Detail::Full, false);
         out.write_all(text.as_bytes()).map_err(|error| format!("standard output: {error}"))?;
         if let Some(page) = &page {
-            let about = About { tool: concat!("OmniLink ", env!("CARGO_PKG_VERSION")), run: None, served: None };
+            let about = About { tool: concat!("OmniLink ", env!("CARGO_PKG_VERSION")), ..About::default() };
             let parts = Encoder::new(&shown.report, Some(&shown.timeline), Level::Small).parts(&about);
             let text = page::file(&parts, &text);
             std::fs::write(page, text).map_err(|error| said(page, &InputError::new(error)))?;

@@ -249,7 +249,7 @@ impl Test {
             return report.history.operations.unwrap_or_default();
         }
         report.next.clear();
-        let cause = explore::cause(&report).unwrap_or_default();
+        let cause = report::cause(&report).unwrap_or_default();
         let mut message = report::text(&report, Detail::Brief, false);
         match self.keep(judge, plan, trace, &report, &cause) {
             Ok(path) => _ = writeln!(message, "\nthe run is kept in {}", path.display()),

@@ -39,6 +39,7 @@ fn report() -> Report {
         assumed: Vec::new(),
         notes: Vec::new(),
         tags: Vec::new(),
+        clock: None,
         coverage: None,
         ended: None,
         interleaving: None,
@@ -301,9 +302,14 @@ fn a_report_is_enough_for_a_page() {
 #[test]
 fn an_index_lists_runs() {
     let run = IndexRun { run: json!({ "id": "abc" }), page: Some("abc.html".into()), sentence: None };
-    let index =
-        Index { tool: "OmniLink", name: "store", runs: vec![run], damaged: words(&["x/run.json: it is empty"]) };
-    insta::assert_snapshot!(decode::json(&page::index(&index), "head"), @r#"{"schema":"omnilink.page/1","kind":"index","tool":"OmniLink","name":"store","runs":[{"id":"abc","page":"abc.html","sentence":null}],"damaged":["x/run.json: it is empty"]}"#);
+    let index = Index {
+        tool: "OmniLink",
+        name: "store",
+        runs: vec![run],
+        damaged: words(&["x/run.json: it is empty"]),
+        overview: Value::Null,
+    };
+    insta::assert_snapshot!(decode::json(&page::index(&index), "head"), @r#"{"schema":"omnilink.page/1","kind":"index","tool":"OmniLink","name":"store","runs":[{"id":"abc","page":"abc.html","sentence":null}],"damaged":["x/run.json: it is empty"],"overview":null}"#);
 }
 
 #[test]

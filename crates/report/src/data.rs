@@ -42,6 +42,9 @@ pub struct Report {
     /// The names of the known failures that this one matches, as defined in the settings.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// The unit of times, such as `ns` or `steps`, if the trace says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
     /// The exercised parts of the specification, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
@@ -614,8 +617,23 @@ pub struct Operation {
     pub start: u64,
     /// A time after it ended, if it did.
     pub end: Option<u64>,
+    /// How it ended, if it did not return normally.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Ended>,
     /// Further recorded fields.
     pub meta: Vec<Field>,
+}
+
+/// How an operation ended that did not return normally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// It never returned: its outcome is unknown.
+    Unfinished,
+    /// It was waiting when the execution got stuck.
+    Blocked,
+    /// It had no effect.
+    Failed,
 }
 
 /// A name and a value. The name is empty if the value is identified by its position.

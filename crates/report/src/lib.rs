@@ -31,6 +31,8 @@
 //! Renderers are functions from reports, and some from timelines too, to strings. `finding` decides the content,
 //! renderers decide the form; `words` and `window` are shared by them. `headline` writes the sentence of a rejection.
 
+mod cause;
+mod comparison;
 mod coverage;
 mod data;
 mod dot;
@@ -49,6 +51,8 @@ mod timeline;
 mod window;
 mod words;
 
+pub use cause::{cause, without_numbers};
+pub use comparison::{ComparedOperation, ComparedRow, Comparison, Difference, Side};
 pub use coverage::{Coverage, CoveredAction, CoveredPart, PartKind};
 pub use data::*;
 pub use dot::dot;

@@ -62,6 +62,8 @@ pub struct Settings {
     /// Names of known failures, with a TLA+ expression each: a rejected history has the tag if the expression is
     /// TRUE in every state that is possible at the failure.
     pub tags: BTreeMap<String, String>,
+    /// Failures that are known and accepted.
+    pub known: Vec<Known>,
     /// The program that drives the system and records its operations.
     pub harness: Harness,
     /// Run budgets, by profile name.
@@ -70,6 +72,53 @@ pub struct Settings {
     pub lineup: Lineup,
     /// How the lines of a log map to steps of the specification.
     pub log: Option<log::Log>,
+}
+
+/// A failure that is known and accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    /// Its name, such as the number of an issue.
+    pub name: String,
+    /// A part of the cause, as `omnilink fuzz` prints it.
+    pub cause: String,
+    /// A part of the place where accesses met, if the cause alone is too general.
+    pub meets: Option<String>,
+    /// Why it is accepted.
+    pub reason: String,
+    /// The last day on which it is.
+    pub until: Option<Day>,
+}
+
+/// A day, such as `2026-12-31`. Days are ordered.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+pub struct Day(String);
+
+impl TryFrom<String> for Day {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Day, String> {
+        let number = |part: &str, digits: usize| part.parse::<u32>().ok().filter(|_| part.len() == digits);
+        let parts: Vec<&str> = text.split('-').collect();
+        let is_day = match parts[..] {
+            [year, month, day] => {
+                let (month, day) = (number(month, 2), number(day, 2));
+                number(year, 4).is_some() && matches!((month, day), (Some(1..=12), Some(1..=31)))
+            }
+            _ => false,
+        };
+        match is_day {
+            true => Ok(Day(text)),
+            false => Err(format!("`{text}` is not a day such as `2026-12-31`")),
+        }
+    }
+}
+
+impl std::fmt::Display for Day {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// What is known about the object that is checked without a specification.
@@ -322,6 +371,18 @@ mod tests {
     }
 
     #[test]
+    fn a_known_failure_has_a_day() {
+        let parse = |until: &str| {
+            let text = format!("[[known]]\nname = \"a\"\ncause = \"b\"\nreason = \"c\"\nuntil = \"{until}\"");
+            Settings::parse(&text).map(|settings| settings.known[0].until.clone().unwrap().to_string())
+        };
+        assert_eq!(parse("2026-12-31").unwrap(), "2026-12-31");
+        for wrong in ["2026-13-01", "tomorrow", "2026-12", "2026-1-001", ""] {
+            assert!(parse(wrong).unwrap_err().message.contains("is not a day"), "{wrong}");
+        }
+    }
+
+    #[test]
     fn errors_show_the_line() {
         insta::assert_snapshot!(Settings::parse("proces = \"p\"").unwrap_err(), @r#"
         TOML parse error at line 1, column 1
@@ -349,7 +410,7 @@ mod tests {
         insta::assert_snapshot!(help("[profile.ci]\nrun = 3"), @"unknown key `run`: did you mean `runs`?");
         insta::assert_snapshot!(help("[harness.controlled]\nrnu = []"), @"unknown key `rnu`: did you mean `run`?");
         insta::assert_snapshot!(help("[harness.calls.Put]\nreturns = []"), @"unknown key `returns`: the keys are `results`, `outcomes`");
-        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `level`, `constants`, `operations`, `tags`, `harness`, `profile`, `lineup`, `log`");
+        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `level`, `constants`, `operations`, `tags`, `known`, `harness`, `profile`, `lineup`, `log`");
         assert_eq!(Settings::parse("process = 1").unwrap_err().help, None);
     }
 }

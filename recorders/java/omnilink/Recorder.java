@@ -40,7 +40,7 @@ import java.util.function.LongSupplier;
  *
  * <p>An operation is handed to the kernel when it begins and again when it ends, without a buffer in between, so a program that
  * is killed loses nothing. It is a line with spaces behind it; its outcome replaces the line, or turns it into a comment if it
- * does not fit. {@code meta.seq} counts the operations of a client: a missing number is a lost line.
+ * does not fit. {@code seq} counts the operations of a process: a missing number is a lost line.
  *
  * <p>Values are null, truth values, integers, finite numbers, strings, lists, sets and maps. FORMAT.md specifies the format.
  */
@@ -151,6 +151,7 @@ public final class Recorder implements AutoCloseable {
       }
       while (open != null) {
         process = name + "+" + ++continuations;
+        count = 0;
         open = take(process) ? null : open;
       }
       Operation operation = new Operation(this, action, arguments);
@@ -163,6 +164,7 @@ public final class Recorder implements AutoCloseable {
   public final class Operation implements AutoCloseable {
     private final Client client;
     private final long start;
+    private final long seq;
     private final String began; // The action as which it began.
     private final Map<String, Object> notes = new LinkedHashMap<>();
     private String action;
@@ -177,7 +179,7 @@ public final class Recorder implements AutoCloseable {
       this.action = this.began = action;
       this.arguments = arguments;
       this.start = Math.max(clock.getAsLong(), client.latest);
-      notes.put("seq", client.count + 1);
+      this.seq = client.count;
       write();
       client.count++;
     }
@@ -235,7 +237,8 @@ public final class Recorder implements AutoCloseable {
     /** Writes the line, in place of the one that is there. */
     private void write() {
       String text = "{\"process\": " + string(client.process) + ", \"action\": " + string(action) + ", \"args\": "
-          + arguments + ", \"start\": " + start + outcome + ", \"meta\": " + row(notes) + "}";
+          + arguments + ", \"start\": " + start + outcome + ", \"seq\": " + seq
+          + (notes.isEmpty() ? "" : ", \"meta\": " + row(notes)) + "}";
       byte[] line = text.getBytes(StandardCharsets.UTF_8);
       try {
         if (line.length < room) {

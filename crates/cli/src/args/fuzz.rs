@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use explore::{Disturbance, parse_range};
 
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
-use super::shared::{Extra, LevelArgs, Output, Progress, StoreArgs};
+use super::shared::{Extra, LevelArgs, Output, Progress, SinceArgs, StoreArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
@@ -139,6 +139,34 @@ fn disturbance(text: &str) -> Result<Disturbance, String> {
 pub(crate) enum RunsCommand {
     /// List the kept runs, the latest last.
     List {
+        #[command(flatten)]
+        store: StoreArgs,
+        /// Output format.
+        #[arg(long, value_name = "FORMAT", default_value = "human")]
+        format: Output,
+    },
+    /// Summarize all campaigns of `fuzz`: new causes, how often each occurs, and what was exercised.
+    #[command(
+        after_help = "Exit codes: 0 no cause is new, or it is accepted; 1 one is new; 2 the command line or an input is \
+                            wrong, 4 there was no campaign."
+    )]
+    Summary {
+        #[command(flatten)]
+        store: StoreArgs,
+        #[command(flatten)]
+        since: SinceArgs,
+        /// Output format.
+        #[arg(long, value_name = "FORMAT", default_value = "human")]
+        format: Output,
+    },
+    /// Compare two runs, operation by operation.
+    Compare {
+        /// Run: a prefix of its name, or `latest`.
+        #[arg(value_name = "RUN")]
+        here: String,
+        /// The other run.
+        #[arg(value_name = "OTHER")]
+        there: String,
         #[command(flatten)]
         store: StoreArgs,
         /// Output format.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use judge::ShowOptions;
 
-use super::shared::{About, AssumeArgs, StoreArgs};
+use super::shared::{About, AssumeArgs, SinceArgs, StoreArgs};
 
 /// The subject: a run, a history or a report.
 #[derive(Debug, Args)]
@@ -51,6 +51,13 @@ pub(crate) struct ReportArgs {
     /// Output file, or directory for a directory of runs [default: named after the subject].
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Show this kept run beside it [default for a run that `shrink` made: the run that it was made from].
+    #[arg(long, value_name = "RUN")]
+    pub(crate) compare: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) since: SinceArgs,
 }
 
 #[derive(Debug, Args)]

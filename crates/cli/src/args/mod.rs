@@ -9,6 +9,7 @@ mod install;
 mod lineup;
 mod log;
 mod look;
+mod monitor;
 mod scheduling;
 mod shared;
 mod spec;
@@ -25,6 +26,7 @@ pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::LineupArgs;
 pub(crate) use log::{InferArgs, LogCommand};
 pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
+pub(crate) use monitor::MonitorArgs;
 pub(crate) use shared::{About, Extra, ExtraKind, Output, Progress};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
 pub(crate) use trust::{ConfirmArgs, ExportArgs, ExportCommand, WitnessArgs, WitnessCommand};
@@ -100,6 +102,12 @@ pub(crate) enum Command {
     #[command(subcommand)]
     #[command(after_help = "Exit codes: those of the program, 2 the command line is wrong or it cannot be run.")]
     Build(BuildCommand),
+    /// Check operations while the system runs, key by key, and tell violations.
+    #[command(
+        after_help = "Exit codes, once the input has ended: 0 everything is accepted, 1 a violation, 2 the command line or \
+                            an input is wrong, 3 something is undecided, 4 there was no operation."
+    )]
+    Monitor(Box<MonitorArgs>),
     /// List, show, pack or remove kept runs.
     #[command(subcommand)]
     Runs(RunsCommand),

@@ -91,6 +91,15 @@ pub(crate) struct StoreArgs {
     pub(crate) store: PathBuf,
 }
 
+/// What counts as new.
+#[derive(Debug, Args)]
+pub(crate) struct SinceArgs {
+    /// Causes first seen after this are new: a commit, a day such as `2026-11-16`, a time, or a duration such as `14d`
+    /// [default: the commit before the last one].
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<String>,
+}
+
 /// Which orders count, and what operations have to see.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LevelArgs {

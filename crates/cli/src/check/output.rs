@@ -74,7 +74,7 @@ pub(crate) fn write_extras(
 fn write_pages(path: &Path, reports: &[Report], timelines: &[Timeline]) -> Result<(), (String, InputError)> {
     for (place, report) in reports.iter().enumerate() {
         let path = if reports.len() == 1 { path.to_owned() } else { numbered(path, place + 1) };
-        let page = page(report, timelines.get(place), None);
+        let page = page(report, timelines.get(place), None, None);
         write_page(&path, &page).map_err(|error| (path.display().to_string(), error))?;
     }
     Ok(())

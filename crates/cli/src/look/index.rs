@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::files::{TOOL, page, write_page};
 use crate::limits;
 use crate::outcome::{exit_of, print_failure};
+use crate::runs::overview;
 use crate::terminal::complain;
 
 /// Writes the pages of a store.
@@ -44,7 +45,7 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
             Ok(None) => {}
             Ok(Some((report, timeline))) => {
                 let name = format!("{}.html", run.id);
-                let page = page(&report, timeline.as_ref(), Some(&kept));
+                let page = page(&report, timeline.as_ref(), Some(&kept), None);
                 write_page(&directory.join(&name), &page).map_err(|error| complain(&directory.join(&name), &error))?;
                 exit = exit.max(exit_of(&report));
                 bytes += page.len();
@@ -63,7 +64,9 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     let damaged: Vec<String> = damaged.iter().map(ToString::to_string).collect();
     damaged.iter().for_each(|error| errln!("unreadable: {}", clean(error)));
     let text = listing(&listed, &damaged);
-    let index = page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged });
+    let overview = overview(store, args.since.since.as_deref())?;
+    let overview = serde_json::to_value(overview).expect("an overview is plain data");
+    let index = page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged, overview });
     let page = page::file(&index, &text);
     let path = directory.join("index.html");
     write_page(&path, &page).map_err(|error| complain(&path, &error))?;

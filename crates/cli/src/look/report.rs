@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::{Report, headline};
+use ::report::{Comparison, Report, headline};
 use bytesize::ByteSize;
+use judge::{Failed, Inspection};
 
 use super::index;
 use super::subject::{Recording, Subject, find, settings};
@@ -12,6 +13,7 @@ use crate::exit::Exit;
 use crate::files::{page, write_page};
 use crate::limits::{self, Limits};
 use crate::outcome::{exit_of, exit_of_end, print_failure, print_spec_error};
+use crate::side::side;
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &ReportArgs) -> Exit {
@@ -30,7 +32,9 @@ fn report(args: &ReportArgs) -> Result<Exit, Exit> {
             let shown = recording.show(&judge, &settings(&args.subject), &args.subject.look());
             let shown = shown.map_err(|failed| print_failure(&failed, &recording.label))?;
             let path = args.output.clone().unwrap_or_else(|| name(&recording));
-            let page = page(&shown.report, Some(&shown.timeline), recording.run_json().as_ref());
+            let compared = compare(args, &recording, &shown)?;
+            let run = recording.run_json();
+            let page = page(&shown.report, Some(&shown.timeline), run.as_ref(), compared.as_ref());
             let then = recording.run.as_ref().and_then(|run| run.verdict.as_deref());
             let now = shown.report.verdict.word();
             if let Some(then) = then.filter(|then| *then != now) {
@@ -41,10 +45,20 @@ fn report(args: &ReportArgs) -> Result<Exit, Exit> {
         }
         Subject::Report(report) => {
             let path = args.output.clone().unwrap_or_else(|| PathBuf::from("report.html"));
-            write(&path, &page(&report, None, None), &report)
+            write(&path, &page(&report, None, None, None), &report)
         }
         Subject::Store(store) => index::write(args, &store),
     }
+}
+
+/// The run beside another one, if there is one.
+fn compare(args: &ReportArgs, recording: &Recording, shown: &Inspection) -> Result<Option<Comparison>, Exit> {
+    let Some(other) = recording.other(&args.subject, args.compare.as_deref())? else { return Ok(None) };
+    let failed = |failed: Failed| print_failure(&failed, &other.label);
+    let judge = other.judge(&[]).map_err(failed)?;
+    let there = other.show(&judge, &settings(&args.subject), &args.subject.look()).map_err(failed)?;
+    let here = side(&recording.label, &recording.recorded, shown).map_err(failed)?;
+    Ok(Some(Comparison::new(&here, &side(&other.label, &other.recorded, &there).map_err(failed)?)))
 }
 
 /// The page of a trace, in the current directory.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ::report::{Interleaving, Report};
+use ::report::{Command, Interleaving, Report};
 use campaign::spec_of;
 use explore::{Run, Store, StoreError, report_of, unpack};
 use judge::{Assumption, Case, Failed, InputError, Inspection, Judge, ShowOptions, is_tla};
@@ -14,6 +14,7 @@ use crate::check::output;
 use crate::exit::Exit;
 use crate::limits::{Limits, Settings};
 use crate::outcome::label;
+use crate::runs::store_option;
 use crate::terminal::complain;
 
 /// The subject.
@@ -34,6 +35,8 @@ pub(super) struct Recording {
     pub(super) label: String,
     /// Its kept run, if any.
     pub(super) run: Option<Run>,
+    /// The store of that run.
+    store: Store,
     /// The steps of that run.
     interleaving: Option<Interleaving>,
     /// The temporary directory that holds it, if any.
@@ -83,6 +86,7 @@ fn of_history(args: &SubjectArgs, spec: String, trace: &Path) -> Result<Subject,
         recorded,
         label,
         run: None,
+        store: Store::at(&args.store.store),
         interleaving: None,
         temporary: None,
     })))
@@ -164,7 +168,8 @@ impl Recording {
         let recorded = judge::Recording::at(directory.join("trace"), None);
         let interleaving = report_of(directory).and_then(|report| report.interleaving);
         let label = run.id.clone();
-        Some(Recording { spec, options, recorded, label, run: Some(run), interleaving, temporary })
+        let store = Store::at(directory.parent().unwrap_or(directory));
+        Some(Recording { spec, options, recorded, label, run: Some(run), store, interleaving, temporary })
     }
 
     /// The judge under these assumptions.
@@ -179,6 +184,9 @@ impl Recording {
         shown.report.stats.seconds = limits.elapsed().as_secs_f64();
         shown.report.interleaving.clone_from(&self.interleaving);
         shown.report.ended = self.run.as_ref().and_then(Run::failure);
+        if let Some(run) = &self.run {
+            shown.report.next = follow_ups(run, &self.store);
+        }
         if self.temporary.is_some() {
             shown.report.next.clear(); // The files that commands would name are about to be deleted.
         }
@@ -197,6 +205,18 @@ impl Recording {
         judge.walk(&self.case(&limits), shown, look)
     }
 
+    /// The run beside which a page shows this one: the one that the user names, or the one that it was made from. Its
+    /// absence is an error only if the user names it.
+    pub(super) fn other(&self, args: &SubjectArgs, named: Option<&str>) -> Result<Option<Recording>, Exit> {
+        let made_from = self.run.as_ref().and_then(|run| run.controlled.as_ref()?.smaller_than.clone());
+        let Some(name) = named.map(str::to_owned).or(made_from) else { return Ok(None) };
+        match self.store.find(&name) {
+            Ok((run, directory)) => Ok(Recording::of_run(args, run, &directory, None)),
+            Err(_) if named.is_none() => Ok(None),
+            Err(error) => Err(wrong_run(error)),
+        }
+    }
+
     fn case<'a>(&'a self, limits: &'a Limits) -> Case<'a> {
         Case { recording: &self.recorded, label: &self.label, witness: None, limits }
     }
@@ -205,6 +225,22 @@ impl Recording {
     pub(super) fn run_json(&self) -> Option<serde_json::Value> {
         self.run.as_ref().map(|run| serde_json::to_value(run).expect("a run is plain data"))
     }
+}
+
+/// The commands that continue with a kept run.
+fn follow_ups(run: &Run, store: &Store) -> Vec<Command> {
+    let (id, store) = (&run.id, store_option(store));
+    let command =
+        |what: &str, line: &str| Command { what: what.to_owned(), line: format!("omnilink {line} {id}{store}") };
+    let mut commands = Vec::new();
+    if run.controlled.is_some() {
+        commands.push(command("run it again, step by step", "replay --steps"));
+        commands.push(command("make it smaller", "shrink"));
+        commands.push(command("stop in the debugger where it fails", "debug"));
+    }
+    commands.push(command("check it again", "runs show --recheck"));
+    commands.push(command("put it into one file, to send it", "runs pack"));
+    commands
 }
 
 /// The limits of a check.

@@ -145,7 +145,7 @@ impl Source {
                 let encoder = Encoder::new(report, None, Level::Fast);
                 let served = Some(Served { assume: false, evaluate: false });
                 match &*question.part {
-                    "head" => Ok(encoder.head(&About { tool: TOOL, run: None, served })),
+                    "head" => Ok(encoder.head(&About { tool: TOOL, served, ..About::default() })),
                     "states" => Ok(encoder.states()),
                     _ => Err(Refusal::Unknown),
                 }
@@ -254,7 +254,7 @@ impl Found {
         let shown = recording.show(&judge, settings, look)?;
         let run = recording.run_json();
         let served = Some(Served { assume: true, evaluate: judge.tla().is_some() });
-        let about = About { tool: TOOL, run: run.as_ref(), served };
+        let about = About { tool: TOOL, run: run.as_ref(), served, ..About::default() };
         let parts = Encoder::new(&shown.report, Some(&shown.timeline), Level::Fast).parts(&about);
         let parts =
             parts.into_iter().filter(|part| part.name != "states").map(|part| (part.name, part.bytes)).collect();

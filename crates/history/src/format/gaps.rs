@@ -1,6 +1,6 @@
 //! Finds operations that are missing, by the numbers of the others.
 //!
-//! A recorder may number the operations of each process, from 0 or from 1 on, and say how many there were. A gap is a
+//! A recorder may number the operations of each process, from 0 on, and say how many there were. A gap is a
 //! loss then, and so is a number that occurs twice: two processes share a name, and either may have lost others.
 //! Without a count, losses at the end go unnoticed, which a note says. If one process has a count, all have to.
 
@@ -21,8 +21,6 @@ pub(super) struct Numbers {
 /// Adds losses and notes to a trace. `seq` and `count` are the names of the fields.
 pub(super) fn find(mut processes: BTreeMap<&str, Numbers>, seq: &str, count: &str, trace: &mut Trace) {
     processes.values_mut().for_each(|numbers| numbers.given.sort_unstable());
-    // A first number of 1 is the first of all only if no process counts from 0.
-    let base = u64::from(!processes.values().any(|numbers| numbers.given.first() == Some(&0)));
     let are_counted = processes.values().any(|numbers| numbers.count.is_some());
     let (mut unnumbered, mut unended) = (0, 0);
     for (process, Numbers { given, without, count: counted }) in &processes {
@@ -30,14 +28,14 @@ pub(super) fn find(mut processes: BTreeMap<&str, Numbers>, seq: &str, count: &st
             let (noun, verb) = if missing == 1 { ("operation", "is") } else { ("operations", "are") };
             trace.losses.push(format!("{missing} {noun} of {process} {verb} missing{place}"));
         };
-        if let Some(&first) = given.first().filter(|first| **first > base) {
-            lost(first - base, format!(" before seq {first}"));
+        if let Some(&first) = given.first().filter(|first| **first > 0) {
+            lost(first, format!(" before seq {first}"));
         }
         for pair in given.windows(2).filter(|pair| pair[1] - pair[0] > 1) {
             lost(pair[1] - pair[0] - 1, format!(" between seq {} and {}", pair[0], pair[1]));
         }
         let last = given.last();
-        let seen = last.map_or(*without, |last| (last - base.min(*last)).saturating_add(1));
+        let seen = last.map_or(*without, |last| last.saturating_add(1));
         let behind = last.map_or_else(String::new, |last| format!(" after seq {last}"));
         match *counted {
             Some(counted) if counted > seen => lost(counted - seen, format!("{behind}: `{count}` is {counted}")),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use report::{Report, Timeline};
+use report::{Comparison, Report, Timeline};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,6 +19,8 @@ pub struct About<'a> {
     pub tool: &'a str,
     /// The kept run, if the page is about one.
     pub run: Option<&'a Value>,
+    /// Another run beside it.
+    pub compared: Option<&'a Comparison>,
     /// Features of the server, if the page is served.
     pub served: Option<Served>,
 }
@@ -43,6 +45,8 @@ pub struct Index<'a> {
     pub runs: Vec<IndexRun>,
     /// Runs that could not be read, and why.
     pub damaged: Vec<String>,
+    /// The campaigns, a JSON object; null if there are none.
+    pub overview: Value,
 }
 
 /// A run on a page about many.
@@ -70,6 +74,8 @@ pub(super) struct RunHead<'a> {
     seed: Option<String>,
     timeline: Option<TimelineHead<'a>>,
     served: Option<Served>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared: Option<&'a Comparison>,
 }
 
 #[derive(Serialize)]
@@ -80,6 +86,7 @@ pub(super) struct IndexHead<'a> {
     name: &'a str,
     runs: &'a [IndexRun],
     damaged: &'a [String],
+    overview: &'a Value,
 }
 
 #[derive(Serialize)]
@@ -143,14 +150,15 @@ struct Action<'a> {
 }
 
 pub(super) fn run<'a>(about: &About<'a>, report: &'a Report, timeline: Option<TimelineHead<'a>>) -> RunHead<'a> {
-    let About { tool, run, served } = *about;
+    let About { tool, run, compared, served } = *about;
     let seed = run.and_then(|run| run.pointer("/plan/seed")).map(Value::to_string);
-    RunHead { schema: SCHEMA, kind: "run", tool, report, assumed: &report.assumed, run, seed, timeline, served }
+    let assumed = &report.assumed;
+    RunHead { schema: SCHEMA, kind: "run", tool, report, assumed, run, seed, timeline, served, compared }
 }
 
 pub(super) fn index<'a>(index: &'a Index<'_>) -> IndexHead<'a> {
-    let Index { tool, name, runs, damaged } = index;
-    IndexHead { schema: SCHEMA, kind: "index", tool, name, runs, damaged }
+    let Index { tool, name, runs, damaged, overview } = index;
+    IndexHead { schema: SCHEMA, kind: "index", tool, name, runs, damaged, overview }
 }
 
 pub(super) fn timeline<'a>(timeline: &'a Timeline, ranks: &'a Ranks) -> TimelineHead<'a> {

@@ -419,6 +419,7 @@ fn report(verdict: Verdict) -> Report {
         assumed: vec![],
         notes: vec![],
         tags: vec![],
+        clock: None,
         coverage: None,
         ended: None,
         interleaving: None,
@@ -453,6 +454,7 @@ fn op(name: &str, action: &str, elem: &str, start: u64, end: Option<u64>) -> Ope
         results: vec![],
         start,
         end,
+        outcome: None,
         meta: vec![],
     }
 }

@@ -4,7 +4,7 @@
 //! than the buffer. An operation is complete when the next one begins or the segment stops, because until then a
 //! return or metadata may follow; so the reader peeks at the kind of the next record, and holds no operation itself.
 
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::mem;
 use std::str;
 use std::sync::Arc;
@@ -107,6 +107,11 @@ impl<R: Read> SegmentReader<R> {
         if let Some(Stop::Cut(cut)) = &self.state.stop { Some(cut) } else { None }
     }
 
+    /// True once the segment was closed and all its records have been read.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state.stop, Some(Stop::Closed))
+    }
+
     #[inline]
     fn advance(&mut self, record: &mut Option<Record>) -> Result<(), ReadError> {
         while self.state.stop.is_none() {
@@ -134,6 +139,25 @@ impl<R: Read> SegmentReader<R> {
             }
         }
         Ok(())
+    }
+}
+
+impl<R: Read + Seek> SegmentReader<R> {
+    /// The next operation of a segment that is still written to, or `None` if there is none yet: then it can be asked again.
+    /// A call that is open stays in `open` until it has ended, or the segment is closed. The notes about an operation are
+    /// left out if they come after it was returned.
+    pub fn follow(&mut self, open: &mut Option<Record>) -> Result<Option<Record>, ReadError> {
+        if let Some(Stop::Cut(_)) = self.state.stop {
+            self.input.look_again()?;
+            self.state.stop = None;
+        }
+        let result = self.advance(open);
+        if result.is_err() {
+            (self.state.stop, *open) = (Some(Stop::Failed), None);
+        }
+        result?;
+        let is_waiting = matches!(self.state.stop, Some(Stop::Cut(_))) && self.state.is_open;
+        Ok(if is_waiting { None } else { open.take() })
     }
 }
 
@@ -207,10 +231,15 @@ impl State {
             kind::BLOCKED => self.block(last, body),
             kind::UNKNOWN => self.give_up(last, body),
             kind::META => {
-                let record = last.as_mut().ok_or_else(|| body.wrong("metadata before the first operation"))?;
+                if last.is_none() && self.count == 0 {
+                    return Err(body.wrong("metadata before the first operation"));
+                }
                 while !body.is_empty() {
-                    let name = body.string()?.into();
-                    record.call.meta.push((name, body.value(0)?));
+                    let note = (body.string()?.into(), body.value(0)?);
+                    // A caller that follows a segment already has the operation.
+                    if let Some(record) = last {
+                        record.call.meta.push(note);
+                    }
                 }
                 Ok(())
             }
@@ -539,6 +568,16 @@ const BUFFER: usize = 1 << 16;
 enum Next {
     Record { prefix: usize, body: usize },
     Stop(String),
+}
+
+impl<R: Read + Seek> Buffer<R> {
+    /// Forgets what was read after the last record: it may have been written since.
+    fn look_again(&mut self) -> Result<(), ReadError> {
+        let sought = self.input.seek(SeekFrom::Start(self.offset));
+        sought.map_err(|source| ReadError::Io { part: self.part.clone(), source })?;
+        (self.from, self.to, self.is_at_end) = (0, 0, false);
+        Ok(())
+    }
 }
 
 impl<R: Read> Buffer<R> {

@@ -1,5 +1,9 @@
 //! Written traces are read back, truncated ones are read up to the cut, and damaged ones are reported.
 
+use std::cell::RefCell;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::rc::Rc;
+
 use super::*;
 use crate::format::MAX_DEPTH;
 use crate::{Call, ProcessId, Record, Trace, Value};
@@ -254,4 +258,57 @@ fn segments_merge_by_start() {
     T0:0[1 5]
     T0:1 starts at 3, before the operation before it in the same process ends at 5
     ");
+}
+
+#[test]
+fn a_segment_that_grows_is_followed() {
+    let calls = [(1, Some(2)), (3, Some(4)), (5, None)];
+    let records = calls.map(|(start, end)| record(start, end, Call::positional("read", [], end.map(|_| 7.into()))));
+    let trace = Trace { processes: vec!["p".into()], records: records.to_vec(), ..Trace::default() };
+    let whole: Vec<u8> = write(&trace, |_, _| Ok(Vec::new())).expect("a trace that can be written").concat();
+    // Byte by byte, with zeros after what was written, as in a mapped file. The length of a record comes last.
+    let header = MAGIC.len() + 3;
+    let mapped = Mapped { bytes: Rc::new(RefCell::new(whole.clone())), at: 0 };
+    let bytes = mapped.bytes.clone();
+    bytes.borrow_mut()[header..].fill(0);
+    let mut reader = SegmentReader::new("p.seg", mapped).expect("a header");
+    let (mut open, mut seen) = (None, Vec::new());
+    let (mut places, mut record) = (Vec::new(), header);
+    while record < whole.len() {
+        let next = record + 1 + usize::from(whole[record]);
+        places.extend((record + 1..next).chain([record]));
+        record = next;
+    }
+    for place in places {
+        bytes.borrow_mut()[place] = whole[place];
+        while let Some(record) = reader.follow(&mut open).expect("a segment without damage") {
+            seen.push((record.start, record.end));
+        }
+    }
+    assert_eq!(seen, trace.records.iter().map(|record| (record.start, record.end)).collect::<Vec<_>>());
+    assert!(reader.is_closed());
+}
+
+/// A file that another process writes to.
+struct Mapped {
+    bytes: Rc<RefCell<Vec<u8>>>,
+    at: usize,
+}
+
+impl Read for Mapped {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.bytes.borrow();
+        let count = buffer.len().min(bytes.len() - self.at);
+        buffer[..count].copy_from_slice(&bytes[self.at..self.at + count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+impl Seek for Mapped {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let SeekFrom::Start(to) = to else { return Err(io::ErrorKind::Unsupported.into()) };
+        self.at = to as usize;
+        Ok(to)
+    }
 }

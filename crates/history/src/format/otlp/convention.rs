@@ -8,7 +8,7 @@
 //! | `omnilink.key` | the argument `key` | |
 //! | `omnilink.process` | the process | see below |
 //! | `omnilink.outcome` | `ok`, `failed` (no effect) or `unknown` | `unknown` for an error, otherwise `ok` |
-//! | `omnilink.seq` | the number of the operation in its process, from 0 or 1 on | |
+//! | `omnilink.seq` | the number of the operation in its process, from 0 on | |
 //! | `omnilink.count` | the number of operations that the process has had so far | |
 //!
 //! A span with any of these is an operation, unless all it has is a process and a count. A span that ended with an

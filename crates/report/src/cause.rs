@@ -1,6 +1,6 @@
 //! The cause of a failure: the operation that is not legal and the line of the specification that rejects it.
 
-use report::{Evidence, Report, Verdict, Why};
+use crate::data::{Evidence, Report, Verdict, Why};
 
 /// A short name for why a history was not accepted, equal for histories that fail for the same reason. `None` if it was
 /// accepted.
@@ -35,7 +35,7 @@ fn untagged(report: &Report) -> Option<String> {
 fn line(report: &Report, why: &Why) -> Option<String> {
     match why {
         Why::Guard(guard) => {
-            let is_false = |outcome: &report::Outcome| matches!(outcome, report::Outcome::False);
+            let is_false = |outcome: &crate::data::Outcome| matches!(outcome, crate::data::Outcome::False);
             let conjunct = guard.conjuncts.iter().find(|conjunct| conjunct.outcomes.iter().any(is_false))?;
             let source = report.sources.get(conjunct.span.source)?;
             let line = source.text.get(..conjunct.span.start)?.matches('\n').count() + 1;
@@ -47,16 +47,6 @@ fn line(report: &Report, why: &Why) -> Option<String> {
         Why::Error { message, .. } => Some(without_numbers(message)),
         Why::Time { .. } | Why::Dead => None,
     }
-}
-
-/// The first Rust panic in an output, without the values of one run: the first line of its message, and its place.
-pub fn panic_message(said: &str) -> Option<String> {
-    let mut lines =
-        said.lines().skip_while(|line| !line.contains("' panicked at ") && !line.contains(") panicked at "));
-    let place = lines.next()?.split_once(" panicked at ")?.1.trim_end_matches(':');
-    // Since Rust 1.73 the message has lines of its own.
-    let message = lines.next().filter(|line| !line.is_empty() && !line.starts_with("note: "));
-    Some(message.map_or_else(|| place.to_owned(), |message| format!("{}, {place}", without_numbers(message))))
 }
 
 /// A text without its numbers, which are the values of one run.
@@ -75,15 +65,6 @@ pub fn without_numbers(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_panic_is_named_by_its_message_and_place() {
-        let said = "running 1 test\n\nthread 'main' (7) panicked at src/lib.rs:10:5:\nassertion `left == right` failed\n  \
-                    left: 1\n right: 2\nnote: run with `RUST_BACKTRACE=1`\ntest result: FAILED.";
-        assert_eq!(panic_message(said).unwrap(), "assertion `left == right` failed, src/lib.rs:10:5");
-        assert_eq!(panic_message("thread 'a' panicked at a.rs:1:2:\n").unwrap(), "a.rs:1:2");
-        assert_eq!(panic_message("thread 'a' overflowed its stack"), None);
-    }
 
     #[test]
     fn values_are_not_part_of_a_cause() {

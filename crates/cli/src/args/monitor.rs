@@ -1,0 +1,124 @@
+//! The command line of `omnilink monitor`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct MonitorArgs {
+    /// Where operations come from: `-` for JSON Lines on standard input, or a directory to which recorders write.
+    #[arg(value_name = "SOURCE", default_value = "-")]
+    pub(crate) source: PathBuf,
+
+    /// Specification: a built-in one with its options, or a TLA+ module.
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) spec: String,
+
+    /// Receive spans of OpenTelemetry here instead, by OTLP over HTTP with JSON, such as `127.0.0.1:4318`.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "source")]
+    pub(crate) otlp: Option<SocketAddr>,
+
+    /// Argument that is the key: each key is an object of its own.
+    #[arg(long, value_name = "NAME", default_value = "key")]
+    pub(crate) key: String,
+
+    /// All operations are of one object.
+    #[arg(long, conflicts_with = "key")]
+    pub(crate) one_object: bool,
+
+    /// Unit of the times of operations.
+    #[arg(long, value_name = "UNIT", default_value = "ns")]
+    pub(crate) clock: Unit,
+
+    /// Stay this far behind what the processes have reached, for operations of processes that are not known yet.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "1s")]
+    pub(crate) lateness: Duration,
+
+    /// Take operations into account that come this late; then alerts are final.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    pub(crate) retention: Duration,
+
+    /// Do not wait for a process of which nothing came for this long.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    pub(crate) idle: Duration,
+
+    /// Take a numbered operation for lost if it has not come this long after a later one of its process.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "5s")]
+    pub(crate) patience: Duration,
+
+    /// An operation of unknown outcome takes effect within this time after its start, or never. Without this, its key is
+    /// not quiet again.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub(crate) unknown_for: Option<Duration>,
+
+    /// The system was running before: the state of a key is unknown until an operation settles it.
+    #[arg(long)]
+    pub(crate) join: bool,
+
+    /// Keep at most this many keys.
+    #[arg(long, value_name = "COUNT", default_value_t = 1 << 20)]
+    pub(crate) max_keys: usize,
+
+    /// Keep at most this many operations of a key that has no quiet instant, or, with a specification whose states cannot be
+    /// carried from one check to the next, of any key.
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    pub(crate) max_ops: usize,
+
+    /// Check this often.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "100ms")]
+    pub(crate) every: Duration,
+
+    /// Store the state in this file, and continue from it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+
+    /// Store the state this often.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    pub(crate) checkpoint_every: Duration,
+
+    /// Append alerts to this file, one JSON object per line [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) alerts: Option<PathBuf>,
+
+    /// Write a page for the first violations of each cause into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pages: Option<PathBuf>,
+
+    /// Send alerts to this address, one JSON object per request. Only `http`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) webhook: Option<String>,
+
+    /// Serve `/metrics`, `/health` and an overview here, such as `127.0.0.1:9464`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// Let `--listen` and `--otlp` name an address that other machines reach.
+    #[arg(long)]
+    pub(crate) remote: bool,
+
+    /// Standard input ends when all operations have come: processes that have not said that they are over are over too.
+    #[arg(long)]
+    pub(crate) complete: bool,
+}
+
+/// A unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Unit {
+    Ns,
+    Us,
+    Ms,
+}
+
+impl Unit {
+    /// A duration in this unit.
+    pub(crate) fn of(self, duration: Duration) -> u64 {
+        let count = match self {
+            Unit::Ns => duration.as_nanos(),
+            Unit::Us => duration.as_micros(),
+            Unit::Ms => duration.as_millis(),
+        };
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+}

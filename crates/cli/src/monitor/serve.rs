@@ -1,0 +1,230 @@
+//! `/metrics` for Prometheus, `/health`, and a page about what was seen so far.
+//!
+//! It binds to the loopback interface unless the user says otherwise, and shows keys and values of operations: all
+//! users of machines that reach it can read them.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ::monitor::{Counts, Monitor};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use judge::InputError;
+use page::Index;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::args::MonitorArgs;
+use crate::exit::Exit;
+use crate::files::TOOL;
+use crate::terminal::complain;
+
+/// A monitor that has not said anything for this long is not healthy.
+const SILENT: Duration = Duration::from_secs(60);
+
+/// The time after which a silent client is disconnected.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a monitor last said.
+#[derive(Clone)]
+pub(super) struct Shared(Arc<Mutex<Said>>);
+
+struct Said {
+    spec: String,
+    source: String,
+    counts: Counts,
+    causes: Vec<Value>,
+    widest: Vec<(String, usize)>,
+    recent: Vec<Value>,
+    since: Option<Instant>,
+}
+
+impl Shared {
+    pub(super) fn new(args: &MonitorArgs) -> Shared {
+        Shared(Arc::new(Mutex::new(Said {
+            spec: args.spec.clone(),
+            source: args.source.display().to_string(),
+            counts: Counts::default(),
+            causes: Vec::new(),
+            widest: Vec::new(),
+            recent: Vec::new(),
+            since: None,
+        })))
+    }
+
+    /// Takes over what a monitor has to say.
+    pub(super) fn update(&self, monitor: &Monitor) {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = monitor.counts();
+        let of = counts.checked;
+        let (source, now) = (said.source.clone(), campaign::now().as_secs());
+        let causes = monitor.causes().into_iter().take(100).map(|cause| {
+            json!({
+                "kind": "rejected",
+                "cause": cause.sentence,
+                "meets": Value::Null,
+                "object": source,
+                "runs": cause.violations,
+                "of": of,
+                "rate": campaign::interval(cause.violations, of),
+                "first": { "at": now, "commit": Value::Null },
+                "last": { "at": now, "commit": Value::Null },
+                "is_new": false,
+                "known": Value::Null,
+                "run": Value::Null,
+            })
+        });
+        said.causes = causes.collect();
+        said.widest = monitor.widest(5);
+        if said.recent.len() == 30 {
+            said.recent.remove(0);
+        }
+        let before = (said.counts.checked, said.counts.violations);
+        let (runs, failed) = (counts.checked - before.0, counts.violations.saturating_sub(before.1));
+        if runs > 0 {
+            said.recent.push(json!({ "at": now, "commit": Value::Null, "runs": runs, "failed": failed }));
+        }
+        (said.counts, said.since) = (counts, Some(Instant::now()));
+    }
+}
+
+impl Said {
+    fn is_healthy(&self) -> bool {
+        self.since.is_some_and(|since| since.elapsed() < SILENT)
+    }
+
+    /// The page about many runs, with operations in place of runs.
+    fn page(&self) -> String {
+        let Counts { operations, checked, violations, unknown, lost, late, keys, lag, inconclusive, .. } = self.counts;
+        let count = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
+        let mut notes: Vec<String> = [
+            count(unknown, "operations undecided"),
+            count(lost, "operations lost"),
+            count(late, "operations late"),
+            count(inconclusive, "checks given up"),
+            Some(format!("the watermark is {lag} behind")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        notes.extend(self.widest.iter().map(|(key, ops)| format!("key {key} holds {ops} operations")));
+        let verdict = match () {
+            () if violations > 0 => "fails",
+            () if lost > 0 || inconclusive > 0 || unknown > 0 => "inconclusive",
+            () => "passes",
+        };
+        let object = json!({
+            "name": self.source,
+            "spec": self.spec,
+            "how": "monitored",
+            "campaigns": 1,
+            "runs": checked,
+            "failed": violations,
+            "operations": operations,
+            "rate": campaign::interval(violations, checked),
+            "recent": self.recent,
+            "verdict": verdict,
+            "notes": notes,
+            "coverage": [],
+            "never": [],
+        });
+        let sentence = format!("{violations} violations in {checked} operations of {keys} keys");
+        let overview =
+            json!({ "sentence": sentence, "since": Value::Null, "objects": [object], "causes": self.causes });
+        let index = Index { tool: TOOL, name: &self.source, runs: Vec::new(), damaged: Vec::new(), overview };
+        page::file(&page::index(&index), &sentence)
+    }
+}
+
+/// Serves until the command ends.
+pub(super) fn start(address: SocketAddr, is_remote: bool, shared: Shared) -> Result<JoinHandle<()>, Exit> {
+    listen("--listen", address, is_remote, move |request| {
+        let shared = shared.clone();
+        async move { answer(&shared, request.method(), request.uri().path()) }
+    })
+}
+
+/// Answers requests on a thread of its own. The address is printed.
+pub(super) fn listen<S, F>(
+    option: &str,
+    address: SocketAddr,
+    is_remote: bool,
+    answer: S,
+) -> Result<JoinHandle<()>, Exit>
+where
+    S: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    F: Future<Output = Response<Full<Bytes>>> + 'static,
+{
+    if !address.ip().is_loopback() && !is_remote {
+        let message = format!("{address} can be reached by other machines");
+        let help = Some("name an address of this machine such as `127.0.0.1:9464`, or add `--remote`".to_owned());
+        return Err(complain(option, &InputError { message, help }));
+    }
+    let failed = |error: std::io::Error| complain(option, &InputError::new(format!("{address}: {error}")));
+    let listener = std::net::TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    errln!("http://{}/", listener.local_addr().map_err(failed)?);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    Ok(std::thread::spawn(move || {
+        let local = tokio::task::LocalSet::new();
+        local.block_on(&runtime, async move {
+            let Ok(listener) = TcpListener::from_std(listener) else { return };
+            loop {
+                match listener.accept().await {
+                    Ok((stream, _)) => drop(tokio::task::spawn_local(converse(stream, answer.clone()))),
+                    Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+                }
+            }
+        });
+    }))
+}
+
+async fn converse<S, F>(stream: tokio::net::TcpStream, answer: S)
+where
+    S: Fn(Request<Incoming>) -> F,
+    F: Future<Output = Response<Full<Bytes>>>,
+{
+    let service = service_fn(|request| {
+        let response = answer(request);
+        async move { Ok::<_, Infallible>(response.await) }
+    });
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    // Errors of a client are ignored.
+    let _ = server.serve_connection(TokioIo::new(stream), service).await;
+}
+
+fn answer(shared: &Shared, method: &Method, path: &str) -> Response<Full<Bytes>> {
+    let said = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = "text/plain; version=0.0.4; charset=utf-8";
+    let (status, kind, body) = match path {
+        _ if !matches!(*method, Method::GET | Method::HEAD) => {
+            (StatusCode::METHOD_NOT_ALLOWED, text, "only GET and HEAD are supported\n".to_owned())
+        }
+        "/metrics" => (StatusCode::OK, text, said.counts.prometheus()),
+        "/health" if said.is_healthy() => (StatusCode::OK, text, "ok\n".to_owned()),
+        "/health" => (StatusCode::SERVICE_UNAVAILABLE, text, "the monitor is silent\n".to_owned()),
+        "/" => (StatusCode::OK, "text/html; charset=utf-8", said.page()),
+        _ => (StatusCode::NOT_FOUND, text, "not found\n".to_owned()),
+    };
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if kind.starts_with("text/html")
+        && let Ok(policy) = HeaderValue::from_str(&format!("{}; frame-ancestors 'none'", page::policy()))
+    {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}

@@ -1,0 +1,210 @@
+//! Where operations come from: standard input, a directory to which recorders write, or spans that are sent here.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+use ::monitor::{Item, Line, read_line};
+use history::format::binary::SegmentReader;
+use history::{End, Record};
+use serde_json::{Value, json};
+
+use super::otlp;
+use crate::exit::Exit;
+
+/// The most lines that are handed over at once.
+const BATCH: usize = 1024;
+
+/// How often a directory is looked at.
+const POLL: Duration = Duration::from_millis(20);
+
+/// What came.
+pub(super) enum Came {
+    /// Lines, each or why it cannot be read.
+    Lines(Vec<Result<Line, String>>),
+    /// The source cannot be read any more.
+    Failed(String),
+}
+
+pub(super) type Batch = (Came, Position);
+
+/// How far a source has been read: lines of standard input, or operations of each segment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Position {
+    lines: u64,
+    segments: BTreeMap<String, u64>,
+}
+
+/// A source, read by a thread of its own.
+pub(super) struct Source {
+    batches: Receiver<Batch>,
+    position: Position,
+}
+
+impl Source {
+    /// Begins to read, after this position.
+    pub(super) fn open(path: &Path, position: Option<&Value>) -> io::Result<Source> {
+        let position = position.map(Position::read).unwrap_or_default();
+        // Few batches, so that a monitor that falls behind slows the source down instead of filling the memory.
+        let (sender, batches) = sync_channel(16);
+        let (from, path) = (position.clone(), path.to_owned());
+        if path == Path::new("-") {
+            std::thread::spawn(move || read_lines(from, &sender));
+        } else {
+            std::fs::read_dir(&path)?;
+            std::thread::spawn(move || follow(&path, from, &sender));
+        }
+        Ok(Source { batches, position })
+    }
+
+    /// Receives spans. What was received before a restart is lost unless the sender sends it again: there is no position.
+    pub(super) fn receive_spans(address: SocketAddr, is_remote: bool) -> Result<Source, Exit> {
+        let (sender, batches) = sync_channel(16);
+        otlp::start(address, is_remote, sender)?;
+        Ok(Source { batches, position: Position::default() })
+    }
+
+    /// What came within this time.
+    pub(super) fn receive(&mut self, within: Duration) -> Result<Came, RecvTimeoutError> {
+        let (came, position) = self.batches.recv_timeout(within)?;
+        self.position = position;
+        Ok(came)
+    }
+
+    /// The position after everything that was received.
+    pub(super) fn position(&self) -> Value {
+        json!({ "lines": self.position.lines, "segments": self.position.segments })
+    }
+}
+
+impl Position {
+    fn read(value: &Value) -> Position {
+        let segments = value["segments"].as_object().into_iter().flatten();
+        let segments = segments.filter_map(|(name, count)| Some((name.clone(), count.as_u64()?)));
+        Position { lines: value["lines"].as_u64().unwrap_or(0), segments: segments.collect() }
+    }
+}
+
+fn read_lines(mut position: Position, sender: &SyncSender<Batch>) {
+    let skipped = std::mem::take(&mut position.lines);
+    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut batch = Vec::new();
+    loop {
+        let mut line = Vec::new();
+        match input.read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) => return drop(sender.send((Came::Failed(error.to_string()), position))),
+        }
+        position.lines += 1;
+        if position.lines > skipped {
+            let number = position.lines;
+            let text = std::str::from_utf8(&line).map_err(|error| error.to_string());
+            batch.push(text.and_then(read_line).map_err(|why| format!("line {number}: {why}")));
+        }
+        // Nothing more is here at once: the rest may come much later.
+        let is_all = input.buffer().is_empty();
+        if batch.len() >= BATCH || (is_all && !batch.is_empty()) {
+            let lines = Came::Lines(std::mem::take(&mut batch));
+            if sender.send((lines, position.clone())).is_err() {
+                return;
+            }
+        }
+    }
+    let _ = sender.send((Came::Lines(batch), position));
+}
+
+/// A segment that is still written to.
+struct Growing {
+    reader: SegmentReader<File>,
+    process: Arc<str>,
+    /// The operation that has not returned.
+    open: Option<Record>,
+    is_over: bool,
+    /// The operations to leave out, because an earlier monitor had them.
+    skipped: u64,
+}
+
+/// Reads the segments of a directory as they grow.
+fn follow(directory: &Path, mut position: Position, sender: &SyncSender<Batch>) {
+    let mut segments: BTreeMap<String, Growing> = BTreeMap::new();
+    loop {
+        let mut batch = Vec::new();
+        let found = find_segments(directory, &mut segments, &position).and_then(|()| {
+            segments.iter_mut().try_for_each(|(name, segment)| {
+                let count = position.segments.entry(name.clone()).or_insert(segment.skipped);
+                segment.read(&mut batch, count).map_err(|error| format!("{name}: {error}"))
+            })
+        });
+        if let Err(error) = found {
+            return drop(sender.send((Came::Failed(error), position)));
+        }
+        let is_idle = batch.is_empty();
+        if !is_idle && sender.send((Came::Lines(batch), position.clone())).is_err() {
+            return;
+        }
+        if is_idle {
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+/// Opens the segments that are new and have their header.
+fn find_segments(
+    directory: &Path,
+    segments: &mut BTreeMap<String, Growing>,
+    position: &Position,
+) -> Result<(), String> {
+    let entries = std::fs::read_dir(directory).map_err(|error| error.to_string())?;
+    for entry in entries {
+        let path: PathBuf = entry.map_err(|error| error.to_string())?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.extension().is_none_or(|extension| extension != "seg") || segments.contains_key(&name) {
+            continue;
+        }
+        let file = File::open(&path).map_err(|error| format!("{name}: {error}"))?;
+        let reader = SegmentReader::new(name.clone(), file).map_err(|error| error.to_string())?;
+        // Otherwise its header is not complete yet.
+        if let Some(process) = reader.process().cloned() {
+            let skipped = position.segments.get(&name).copied().unwrap_or(0);
+            segments.insert(name, Growing { reader, process, open: None, is_over: false, skipped });
+        }
+    }
+    Ok(())
+}
+
+impl Growing {
+    /// Reads what was added.
+    fn read(&mut self, batch: &mut Vec<Result<Line, String>>, count: &mut u64) -> Result<(), String> {
+        if self.is_over {
+            return Ok(());
+        }
+        let process = &self.process;
+        let progress = |time, is_last| Line::Progress { process: process.clone(), time, operations: None, is_last };
+        if *count == 0 && self.open.is_none() {
+            batch.push(Ok(progress(0, false)));
+        }
+        while let Some(record) = self.reader.follow(&mut self.open).map_err(|error| error.to_string())? {
+            let Record { start, end, call, .. } = record;
+            if let Some(left) = self.skipped.checked_sub(1) {
+                self.skipped = left;
+                continue;
+            }
+            *count += 1;
+            batch.push(Ok(Line::Operation(Item { process: self.process.clone(), seq: None, start, end, call })));
+            if matches!(end, End::Unknown { .. }) {
+                break;
+            }
+        }
+        self.is_over = self.reader.is_closed();
+        if self.is_over {
+            batch.push(Ok(Line::Progress { process: self.process.clone(), time: 0, operations: None, is_last: true }));
+        }
+        Ok(())
+    }
+}

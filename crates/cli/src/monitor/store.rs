@@ -1,0 +1,67 @@
+//! The file with a monitor's state: replaced as a whole, by one monitor at a time.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+/// A file, or none.
+pub(super) struct Stored {
+    path: PathBuf,
+    /// Held while this monitor runs: another one waits until the system has released it.
+    _lock: Option<File>,
+    problem: Option<String>,
+}
+
+impl Stored {
+    pub(super) fn new(path: Option<&Path>) -> Stored {
+        let Some(path) = path else { return Stored { path: PathBuf::new(), _lock: None, problem: None } };
+        let lock = path.with_extension("lock");
+        let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&lock);
+        let locked = opened.and_then(|file| {
+            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            Ok(file)
+        });
+        let (lock, problem) = match locked {
+            Ok(file) => (Some(file), None),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                (None, Some("another monitor is using it".to_owned()))
+            }
+            Err(error) => (None, Some(error.to_string())),
+        };
+        Stored { path: path.to_owned(), _lock: lock, problem }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text that was written last, if there is one.
+    pub(super) fn read(&self) -> Result<Option<String>, String> {
+        if let Some(problem) = &self.problem {
+            return Err(problem.clone());
+        }
+        if self.path.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        match fs::read_to_string(&self.path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Replaces it, completely or not at all, also if the machine fails.
+    pub(super) fn write(&self, text: &str) -> io::Result<()> {
+        let new = self.path.with_extension("new");
+        let mut file = File::create(&new)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&new, &self.path)?;
+        if let Some(directory) = self.path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+            File::open(directory)?.sync_all()?;
+        }
+        Ok(())
+    }
+}

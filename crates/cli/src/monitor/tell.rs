@@ -1,0 +1,122 @@
+//! Tells alerts: to a file or standard output, as pages, and to a webhook.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use ::monitor::Alert;
+use report::clean;
+
+use super::wrong;
+use crate::args::MonitorArgs;
+use crate::exit::Exit;
+use crate::files::{page, write_page};
+
+/// Where alerts go.
+pub(super) struct Teller {
+    file: Option<(PathBuf, File)>,
+    pages: Option<PathBuf>,
+    webhook: Option<(SyncSender<String>, JoinHandle<u64>)>,
+    unsent: u64,
+}
+
+/// The most alerts that wait for a webhook.
+const MOST_WAITING: usize = 1_000;
+
+/// The first and the last pause before a request is repeated, and how often it is.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LAST_PAUSE: Duration = Duration::from_secs(30);
+const ATTEMPTS: u32 = 10;
+
+impl Teller {
+    /// `told` alerts were told before the state was stored: later ones in the file are told again.
+    pub(super) fn new(args: &MonitorArgs, told: u64) -> Result<Teller, Exit> {
+        let file = match &args.alerts {
+            Some(path) => Some((path.clone(), open(path, told).map_err(|error| wrong(path, error))?)),
+            None => None,
+        };
+        if let Some(directory) = &args.pages {
+            fs::create_dir_all(directory).map_err(|error| wrong(directory, error))?;
+        }
+        let webhook = args.webhook.clone().map(|url| {
+            let (sender, alerts) = sync_channel(MOST_WAITING);
+            (sender, std::thread::spawn(move || send(&url, &alerts)))
+        });
+        Ok(Teller { file, pages: args.pages.clone(), webhook, unsent: 0 })
+    }
+
+    pub(super) fn tell(&mut self, alerts: Vec<Alert>) -> Result<(), Exit> {
+        for alert in alerts {
+            let mut json = alert.to_json();
+            if let (Some(directory), Some(report)) = (&self.pages, &alert.report) {
+                let path = directory.join(format!("alert-{}.html", alert.number));
+                write_page(&path, &page(report, None, None, None)).map_err(|error| wrong(&path, error.message))?;
+                json.truncate(json.len() - 1);
+                json += &format!(",\"page\":{}}}", serde_json::Value::from(path.display().to_string()));
+            }
+            match &mut self.file {
+                Some((path, file)) => writeln!(file, "{json}").map_err(|error| wrong(path, error))?,
+                None => outln!("{}", clean(&json)),
+            }
+            if let Some((sender, _)) = &self.webhook
+                && let Err(TrySendError::Full(_)) = sender.try_send(json)
+            {
+                self.unsent += 1;
+            }
+        }
+        if let Some((path, file)) = &mut self.file {
+            file.flush().map_err(|error| wrong(path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the webhook has been told, and says what it was not told.
+    pub(super) fn finish(self) {
+        let failed = self.webhook.map(|(sender, thread)| {
+            drop(sender);
+            thread.join().unwrap_or(0)
+        });
+        let unsent = self.unsent + failed.unwrap_or(0);
+        if unsent > 0 {
+            errln!("{unsent} alerts could not be sent to the webhook");
+        }
+    }
+}
+
+/// Opens the file, without the alerts that are going to be told again.
+fn open(path: &Path, told: u64) -> io::Result<File> {
+    let mut kept = Vec::new();
+    if path.exists() {
+        for line in BufReader::new(File::open(path)?).lines() {
+            let line = line?;
+            let number = serde_json::from_str::<serde_json::Value>(&line).ok().and_then(|json| json["number"].as_u64());
+            if number.is_some_and(|number| number <= told) {
+                kept.push(line + "\n");
+            }
+        }
+    }
+    fs::write(path, kept.concat())?;
+    OpenOptions::new().append(true).open(path)
+}
+
+/// Sends alerts until there are no more; returns the number of those that could not be sent.
+fn send(url: &str, alerts: &Receiver<String>) -> u64 {
+    let config = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(10))).build();
+    let agent = ureq::Agent::new_with_config(config);
+    let mut failed = 0;
+    for alert in alerts {
+        let mut pause = FIRST_PAUSE;
+        let is_sent = (0..ATTEMPTS).any(|attempt| {
+            if attempt > 0 {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(LAST_PAUSE);
+            }
+            agent.post(url).header("content-type", "application/json").send(&alert).is_ok()
+        });
+        failed += u64::from(!is_sent);
+    }
+    failed
+}

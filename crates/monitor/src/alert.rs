@@ -1,0 +1,73 @@
+//! What a monitor tells.
+
+use report::Report;
+use serde::{Deserialize, Serialize};
+
+/// Something that a person should know.
+#[derive(Clone, Debug)]
+pub struct Alert {
+    /// Its number, from 1. After a restart the same alert has the same number.
+    pub number: u64,
+    /// What it is.
+    pub kind: AlertKind,
+    /// The key.
+    pub key: String,
+    /// The watermark when it was found.
+    pub watermark: u64,
+    /// What happened, in a sentence.
+    pub sentence: String,
+    /// The cause, equal for violations of the same kind.
+    pub cause: String,
+    /// How many violations had this cause before.
+    pub repeated: u64,
+    /// The report, for the first violations of a cause.
+    pub report: Option<Box<Report>>,
+}
+
+/// What an alert is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlertKind {
+    /// No order of the operations is allowed.
+    Violation,
+    /// An earlier violation proved wrong when a late operation came.
+    Withdrawn,
+    /// Operations were lost: nothing is decided until a state is known again.
+    Lost,
+    /// Operations do not fit the specification, or contradict each other.
+    Wrong,
+    /// A check was given up.
+    Inconclusive,
+}
+
+/// A cause of violations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// The cause.
+    pub cause: String,
+    /// The number of violations.
+    pub violations: u64,
+    /// The number of the first alert.
+    pub first: u64,
+    /// The watermark at the first and at the last violation.
+    pub between: (u64, u64),
+    /// The last sentence.
+    pub sentence: String,
+}
+
+impl Alert {
+    /// The alert as a line of JSON, without its report.
+    pub fn to_json(&self) -> String {
+        serde_json::json!({
+            "schema": "omnilink.alert/1",
+            "number": self.number,
+            "kind": self.kind,
+            "key": self.key,
+            "watermark": self.watermark,
+            "sentence": self.sentence,
+            "cause": self.cause,
+            "repeated": self.repeated,
+        })
+        .to_string()
+    }
+}

@@ -1,0 +1,265 @@
+//! The state of a monitor, and the position in its input that it belongs to, as one text.
+//!
+//! A monitor that continues from a checkpoint, with the input from its position on, finds what it would have found without the
+//! interruption: the state and the position are stored together, or not at all.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use history::format::jsonl::{self, read_value_of, write_value_of};
+use history::{ProcessId, Record, Trace, Value};
+use judge::Judge;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::alert::Cause;
+use crate::counts::Counts;
+use crate::item::{Item, Line, read_line};
+use crate::key::{Key, Losses, Snapshot, Standing};
+use crate::monitor::{Monitor, Options};
+use crate::processes::Process;
+
+/// The schema of a checkpoint.
+const SCHEMA: &str = "omnilink.checkpoint/1";
+
+/// A monitor's state at a position of its input.
+#[derive(Debug)]
+pub struct Checkpoint {
+    /// The position, which only the source understands.
+    pub position: serde_json::Value,
+    /// The monitor.
+    pub monitor: Monitor,
+}
+
+/// Why a checkpoint cannot be read.
+#[derive(Debug, Error)]
+pub enum BadCheckpoint {
+    /// It is not a checkpoint, or of another version.
+    #[error("line {line}: {why}")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+        /// Why it is wrong.
+        why: String,
+    },
+    /// It is of another specification.
+    #[error("it is a checkpoint of `{found}`, not of `{expected}`")]
+    Spec {
+        /// The specification that it belongs to.
+        found: String,
+        /// The one that was asked for.
+        expected: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    schema: String,
+    spec: String,
+    position: serde_json::Value,
+    reached: u64,
+    watermark: u64,
+    turn: u64,
+    losses: Losses,
+    counts: Counts,
+    causes: Vec<Cause>,
+    alerts: u64,
+    processes: usize,
+    keys: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ProcessLine {
+    name: String,
+    next: Option<u64>,
+    progress: u64,
+    is_over: bool,
+    heard: u64,
+    early: Vec<String>,
+    said: Option<(u64, u64, bool)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeyLine {
+    key: String,
+    standing: StandingLine,
+    snapshots: Vec<(u64, Option<Vec<String>>, u64)>,
+    ops: Vec<String>,
+    before: u64,
+    checked: u64,
+    touched: u64,
+    losses: u64,
+    doubted: Option<u64>,
+    violations: u64,
+    undecided: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+enum StandingLine {
+    Known,
+    Violated(u64, u64),
+    Unknown(u64, u64),
+}
+
+impl Monitor {
+    /// The state as text, at this position of the input.
+    #[expect(clippy::iter_over_hash_type, reason = "the order of the lines has no meaning")]
+    pub fn save(&self, spec: &str, position: &serde_json::Value) -> Result<String, String> {
+        let head = Head {
+            schema: SCHEMA.to_owned(),
+            spec: spec.to_owned(),
+            position: position.clone(),
+            reached: self.processes.reached,
+            watermark: self.processes.watermark,
+            turn: self.processes.turn,
+            losses: self.losses,
+            counts: self.counts.clone(),
+            causes: self.causes.values().cloned().collect(),
+            alerts: self.alerts,
+            processes: self.processes.all.len(),
+            keys: self.keys.len(),
+        };
+        let mut text = line(&head);
+        for (name, process) in &self.processes.all {
+            text += &line(&ProcessLine {
+                name: name.to_string(),
+                next: process.next,
+                progress: process.progress,
+                is_over: process.is_over,
+                heard: process.heard,
+                early: process.early.values().map(write_item).collect::<Result<_, _>>()?,
+                said: process.said,
+            });
+        }
+        for (value, key) in &self.keys {
+            let states = |states: &Vec<Value>| states.iter().map(write_value_of).collect::<Result<Vec<_>, _>>();
+            let snapshot = |snapshot: &Snapshot| -> Result<_, String> {
+                Ok((snapshot.at, snapshot.states.as_ref().map(states).transpose()?, snapshot.first))
+            };
+            text += &line(&KeyLine {
+                key: write_value_of(value)?,
+                standing: match key.standing {
+                    Standing::Known => StandingLine::Known,
+                    Standing::Violated { at, alert } => StandingLine::Violated(at, alert),
+                    Standing::Unknown { since, busy_until } => StandingLine::Unknown(since, busy_until),
+                },
+                snapshots: key.snapshots.iter().map(snapshot).collect::<Result<_, _>>()?,
+                ops: key.ops.iter().map(write_item).collect::<Result<_, _>>()?,
+                before: key.before,
+                checked: key.checked,
+                touched: key.touched,
+                losses: key.losses,
+                doubted: key.doubted,
+                violations: key.violations,
+                undecided: key.undecided,
+            });
+        }
+        Ok(text)
+    }
+}
+
+impl Checkpoint {
+    /// Reads what [`Monitor::save`] wrote.
+    pub fn read(text: &str, spec: &str, judge: Judge, options: Options) -> Result<Checkpoint, BadCheckpoint> {
+        let mut monitor = Monitor::new(judge, options);
+        let mut lines = text.lines().zip(1..);
+        let (first, _) = lines.next().unwrap_or_default();
+        let wrong = |line: usize| move |why: String| BadCheckpoint::Line { line, why };
+        let head: Head = parse(first).map_err(wrong(1))?;
+        if head.schema != SCHEMA {
+            return Err(wrong(1)(format!("unsupported version `{}` (expected `{SCHEMA}`)", head.schema)));
+        }
+        if head.spec != spec {
+            return Err(BadCheckpoint::Spec { found: head.spec, expected: spec.to_owned() });
+        }
+        for (text, number) in lines.by_ref().take(head.processes) {
+            let (name, process) = read_process(text).map_err(wrong(number))?;
+            monitor.processes.all.insert(name, process);
+        }
+        for (text, number) in lines.by_ref().take(head.keys) {
+            let (value, key) = read_key(text).map_err(wrong(number))?;
+            // A key with nothing to do leaves at the next check.
+            monitor.busy.insert(value.clone());
+            monitor.keys.insert(value, key);
+        }
+        // A text that breaks off must not pass for a monitor with fewer keys.
+        let found = (monitor.processes.all.len(), monitor.keys.len(), lines.next().is_none());
+        if found != (head.processes, head.keys, true) {
+            return Err(wrong(1)("it does not have as many lines as it says".to_owned()));
+        }
+        (monitor.processes.reached, monitor.processes.watermark) = (head.reached, head.watermark);
+        monitor.processes.turn = head.turn;
+        (monitor.losses, monitor.counts, monitor.alerts) = (head.losses, head.counts, head.alerts);
+        monitor.causes = head.causes.into_iter().map(|cause| (cause.cause.clone(), cause)).collect();
+        Ok(Checkpoint { position: head.position, monitor })
+    }
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("strings, numbers and lists serialize to JSON") + "\n"
+}
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+fn read_process(text: &str) -> Result<(Arc<str>, Process), String> {
+    let ProcessLine { name, next, progress, is_over, heard, early, said } = parse(text)?;
+    let early = early.iter().map(|text| {
+        let item = read_item(text)?;
+        Ok((item.seq.ok_or("an operation without its number")?, item))
+    });
+    let early = early.collect::<Result<_, String>>()?;
+    Ok((name.into(), Process { next, progress, is_over, heard, early, said }))
+}
+
+fn read_key(text: &str) -> Result<(Value, Key), String> {
+    let line: KeyLine = parse(text)?;
+    let snapshot = |(at, states, first): (u64, Option<Vec<String>>, u64)| -> Result<Snapshot, String> {
+        let read = |states: Vec<String>| states.iter().map(|state| read_value_of(state)).collect();
+        Ok(Snapshot { at, states: states.map(read).transpose()?, first })
+    };
+    let snapshots: VecDeque<Snapshot> = line.snapshots.into_iter().map(snapshot).collect::<Result<_, _>>()?;
+    let standing = match line.standing {
+        StandingLine::Known => Standing::Known,
+        StandingLine::Violated(at, alert) => Standing::Violated { at, alert },
+        StandingLine::Unknown(since, busy_until) => Standing::Unknown { since, busy_until },
+    };
+    let is_unknown = matches!(standing, Standing::Unknown { .. });
+    if snapshots.is_empty() != is_unknown || snapshots.iter().any(|snapshot| snapshot.first < line.before) {
+        return Err("states that do not fit together".to_owned());
+    }
+    let key = Key {
+        standing,
+        snapshots,
+        ops: line.ops.iter().map(|text| read_item(text)).collect::<Result<_, _>>()?,
+        before: line.before,
+        checked: line.checked,
+        touched: line.touched,
+        losses: line.losses,
+        doubted: line.doubted,
+        violations: line.violations,
+        undecided: line.undecided,
+    };
+    Ok((read_value_of(&line.key)?, key))
+}
+
+fn write_item(item: &Item) -> Result<String, String> {
+    let record = Record { process: ProcessId(0), start: item.start, end: item.end, call: item.call.clone() };
+    let trace = Trace { processes: vec![item.process.clone()], records: vec![record], ..Trace::default() };
+    let mut text = Vec::new();
+    jsonl::write(&trace, &mut text).map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&text);
+    let text = text.trim_end();
+    Ok(match item.seq {
+        Some(seq) => format!("{{\"seq\":{seq},{}", text.trim_start_matches('{')),
+        None => text.to_owned(),
+    })
+}
+
+fn read_item(text: &str) -> Result<Item, String> {
+    match read_line(text)? {
+        Line::Operation(item) => Ok(item),
+        Line::Progress { .. } | Line::Nothing => Err("not an operation".to_owned()),
+    }
+}

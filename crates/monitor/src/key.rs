@@ -1,0 +1,449 @@
+//! One key: the states it may be in, and the operations that are not settled yet.
+//!
+//! At an instant at which no operation is in flight, all that the past means for the future is the set of states. A
+//! [`Snapshot`] is such a set, with the operations since. Checks continue from the last snapshot, and a late operation makes
+//! the check go back to one before it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use history::{Call, End, Interval, Op, OpId, ProcessId, Sequence, Value};
+use judge::{Failed, InputError, Judge, KeyOps, KeyVerdict, Limits};
+use serde::{Deserialize, Serialize};
+
+use crate::item::Item;
+
+/// The states of a key at an instant without an operation in flight.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Snapshot {
+    /// No operation of the next check starts before this time.
+    pub(crate) at: u64,
+    /// The states; the initial ones if `None`.
+    pub(crate) states: Option<Vec<Value>>,
+    /// The number of the first operation after that instant, counted from the first one of the key.
+    pub(crate) first: u64,
+}
+
+/// What is known of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Standing {
+    /// Its states are those of the last snapshot.
+    Known,
+    /// It violates the specification. A late operation may still explain that.
+    Violated {
+        /// The watermark when that was found.
+        at: u64,
+        /// The number of the alert.
+        alert: u64,
+    },
+    /// Its states are unknown at this time, and nothing is decided.
+    Unknown {
+        /// Nothing unknown takes effect after this time.
+        since: u64,
+        /// An operation that was left out may take effect until then.
+        busy_until: u64,
+    },
+}
+
+/// A key.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Key {
+    pub(crate) standing: Standing,
+    /// At least one unless the states are unknown, with increasing times.
+    pub(crate) snapshots: VecDeque<Snapshot>,
+    /// Operations by start.
+    pub(crate) ops: VecDeque<Item>,
+    /// The number of operations before the first of them.
+    pub(crate) before: u64,
+    /// The watermark up to which it was checked.
+    pub(crate) checked: u64,
+    /// When something of it came last, as a watermark.
+    pub(crate) touched: u64,
+    /// The number of losses that it has taken into account.
+    pub(crate) losses: u64,
+    /// The alert of a violation that a late operation may explain.
+    pub(crate) doubted: Option<u64>,
+    /// The number of violations that stand.
+    pub(crate) violations: u64,
+    /// The number of operations about which nothing is decided.
+    pub(crate) undecided: u64,
+}
+
+/// The most snapshots of a key. Going back to an older one takes longer, and is as right.
+const MOST_SNAPSHOTS: usize = 4;
+
+/// What a check of a key found.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// Nothing was due, or nothing is wrong; this many operations were decided.
+    Fine(u64),
+    /// This many operations came while the states were unknown.
+    Unknown(u64),
+    /// A violation; this many operations were decided.
+    Violation(Box<KeyVerdict>, u64),
+    /// The check was given up.
+    Inconclusive(String),
+    /// The operations cannot be checked.
+    Wrong(String),
+}
+
+/// How keys are checked.
+pub(crate) struct Checking<'a> {
+    pub(crate) judge: &'a Judge,
+    pub(crate) limits: &'a dyn Limits,
+    pub(crate) watermark: u64,
+    pub(crate) retention: u64,
+    pub(crate) most_ops: usize,
+    /// Whether a check continues from the states of the last one.
+    pub(crate) carries: bool,
+    pub(crate) losses: Losses,
+}
+
+/// Lost operations, which may have been of any key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Losses {
+    /// How often operations were lost.
+    pub(crate) count: u64,
+    /// None of them takes effect after this time.
+    pub(crate) until: u64,
+}
+
+impl Key {
+    /// A key in its initial state, or in an unknown one.
+    pub(crate) fn new(is_known: bool) -> Key {
+        let standing = match is_known {
+            true => Standing::Known,
+            false => Standing::Unknown { since: 0, busy_until: 0 },
+        };
+        let first = Snapshot { at: 0, states: None, first: 0 };
+        Key {
+            standing,
+            snapshots: is_known.then_some(first).into_iter().collect(),
+            ops: VecDeque::new(),
+            before: 0,
+            checked: 0,
+            touched: 0,
+            losses: 0,
+            doubted: None,
+            violations: 0,
+            undecided: 0,
+        }
+    }
+
+    /// Adds an operation. Returns whether it is late, and then whether it can be taken into account.
+    pub(crate) fn add(&mut self, item: Item) -> Option<bool> {
+        let start = item.start;
+        let is_late = start < self.checked;
+        if is_late && !self.go_back(start) {
+            if let Standing::Violated { alert, .. } = self.standing {
+                self.doubted = Some(alert);
+            }
+            self.lose(self.checked, deadline(&item));
+            self.undecided += 1;
+            return Some(false);
+        }
+        let place = self.ops.partition_point(|other| (other.start, order_of(other)) <= (start, order_of(&item)));
+        self.ops.insert(place, item);
+        is_late.then_some(true)
+    }
+
+    /// Goes back to the last snapshot before a time. False if there is none, or if nothing is known anyway.
+    fn go_back(&mut self, start: u64) -> bool {
+        if matches!(self.standing, Standing::Unknown { .. }) {
+            // Operations that were left out may have been beside it.
+            return false;
+        }
+        let Some(last) = self.snapshots.iter().rposition(|snapshot| snapshot.at <= start) else { return false };
+        self.snapshots.truncate(last + 1);
+        self.checked = self.snapshots[last].at;
+        if let Standing::Violated { alert, .. } = self.standing {
+            (self.doubted, self.standing) = (Some(alert), Standing::Known);
+        }
+        true
+    }
+
+    /// Doubts a violation if an operation that is unknown may have started before it was found.
+    pub(crate) fn doubt(&mut self, from: u64, until: u64) {
+        if let Standing::Violated { at, alert } = self.standing
+            && from < at
+        {
+            self.doubted = Some(alert);
+            self.lose(until, self.busy_until());
+        }
+    }
+
+    /// Forgets the states, as something happened before `since` that is unknown.
+    pub(crate) fn lose(&mut self, since: u64, deadline: u64) {
+        let mut busy_until = deadline;
+        let mut since = since;
+        if let Standing::Unknown { since: known, busy_until: busy } = self.standing {
+            (since, busy_until) = (since.max(known), busy_until.max(busy));
+        }
+        self.standing = Standing::Unknown { since, busy_until };
+        self.snapshots.clear();
+    }
+
+    /// Whether a check may find something new.
+    pub(crate) fn is_due(&self, watermark: u64) -> bool {
+        let decides = |op: &Item| {
+            let deadline = deadline(op);
+            op.start < watermark && (op.start >= self.checked || (deadline >= self.checked && deadline < watermark))
+        };
+        match self.standing {
+            Standing::Violated { .. } => true,
+            _ => self.doubted.is_some() || (self.checked < watermark && self.ops.iter().any(decides)),
+        }
+    }
+
+    /// The number of its operations that ended after the last check, or will.
+    pub(crate) fn unsettled(&self) -> u64 {
+        self.ops.iter().filter(|op| deadline(op) >= self.checked).count() as u64
+    }
+
+    /// Whether nothing is to be done until the next operation comes.
+    pub(crate) fn is_quiet(&self, carries: bool) -> bool {
+        let is_settled = if carries { self.ops.is_empty() } else { self.unsettled() == 0 };
+        is_settled && !matches!(self.standing, Standing::Violated { .. })
+    }
+
+    /// Forgets what was only kept for late operations.
+    pub(crate) fn forget(&mut self, checking: &Checking<'_>) {
+        if self.standing == Standing::Known && checking.watermark.saturating_sub(self.checked) >= checking.retention {
+            while self.snapshots.len() > 1 {
+                self.snapshots.pop_front();
+            }
+            let needed = self.snapshots[0].first;
+            self.ops.drain(..(needed - self.before) as usize);
+            self.before = needed;
+        }
+    }
+
+    /// Checks it up to the watermark. A violation that was doubted is withdrawn unless it is found again.
+    pub(crate) fn check(&mut self, label: &str, checking: &Checking<'_>) -> (Found, Option<u64>) {
+        let found = self.decide(label, checking);
+        let again = matches!(found, Found::Violation(..));
+        (found, self.doubted.filter(|_| !again))
+    }
+
+    fn decide(&mut self, label: &str, checking: &Checking<'_>) -> Found {
+        self.notice_losses(checking);
+        if let Standing::Violated { at, .. } = self.standing {
+            // Only a late operation can change that.
+            if checking.watermark.saturating_sub(at) >= checking.retention {
+                self.lose(at, self.busy_until());
+                return self.look_for_state(checking);
+            }
+            return Found::Fine(0);
+        }
+        if matches!(self.standing, Standing::Unknown { .. }) {
+            return self.look_for_state(checking);
+        }
+        if !checking.carries {
+            return self.check_whole(label, checking);
+        }
+        let from = self.snapshots.back().expect("a snapshot of a key whose states are known");
+        let skipped = (from.first - self.before) as usize;
+        let due = self.ops.iter().skip(skipped).take_while(|op| op.start < checking.watermark).count();
+        let decided = self.ops.iter().skip(skipped).take(due).filter(|op| op.start >= self.checked).count() as u64;
+        let mut window = Window::new(self.ops.iter().skip(skipped).take(due));
+        let asked = judge::Key {
+            label,
+            ops: &mut window,
+            begin: from.states.as_deref(),
+            cut: Some(checking.watermark),
+            limits: checking.limits,
+        };
+        let first = from.first;
+        let found = match checking.judge.check_key(asked) {
+            Ok(found) => found,
+            Err(Failed::Stopped(stop)) => {
+                self.lose(checking.watermark, self.busy_until());
+                return Found::Inconclusive(stop.to_string());
+            }
+            Err(failed) => {
+                self.lose(checking.watermark, self.busy_until());
+                return Found::Wrong(failed.message());
+            }
+        };
+        match found.carried {
+            Some(carried) => {
+                let first = first + due as u64 - carried.since;
+                self.checked = checking.watermark;
+                self.keep(Snapshot { at: checking.watermark, states: Some(carried.states), first }, checking);
+                if self.ops.len() > checking.most_ops {
+                    self.lose(checking.watermark, self.busy_until());
+                    let count = checking.most_ops;
+                    return Found::Inconclusive(format!("more than {count} operations without a quiet instant"));
+                }
+                Found::Fine(decided)
+            }
+            None if found.word == "inconclusive" => {
+                self.lose(checking.watermark, self.busy_until());
+                Found::Inconclusive(found.reason.unwrap_or_default())
+            }
+            None => {
+                self.checked = checking.watermark;
+                Found::Violation(Box::new(found), decided)
+            }
+        }
+    }
+
+    /// Checks all operations that there were, at an instant at which none is in flight: an order of all operations begins with
+    /// one of these, so that a rejection is final.
+    fn check_whole(&mut self, label: &str, checking: &Checking<'_>) -> Found {
+        let due = self.ops.iter().take_while(|op| op.start < checking.watermark).count();
+        let is_busy = |op: &Item| (checking.watermark..u64::MAX).contains(&deadline(op));
+        if self.ops.iter().take(due).any(is_busy) {
+            return Found::Fine(0);
+        }
+        if due > checking.most_ops {
+            self.lose(checking.watermark, self.busy_until());
+            return Found::Inconclusive(format!("more than {} operations", checking.most_ops));
+        }
+        let decided = self.ops.iter().take(due).filter(|op| op.start >= self.checked).count() as u64;
+        let mut window = Window::new(self.ops.iter().take(due));
+        let asked = judge::Key { label, ops: &mut window, begin: None, cut: None, limits: checking.limits };
+        match checking.judge.check_key(asked) {
+            Ok(found) if found.word == "inconclusive" => {
+                self.lose(checking.watermark, self.busy_until());
+                Found::Inconclusive(found.reason.unwrap_or_default())
+            }
+            Ok(found) => {
+                self.checked = checking.watermark;
+                match found.word {
+                    "accepted" => Found::Fine(decided),
+                    _ => Found::Violation(Box::new(found), decided),
+                }
+            }
+            Err(Failed::Stopped(stop)) => {
+                self.lose(checking.watermark, self.busy_until());
+                Found::Inconclusive(stop.to_string())
+            }
+            Err(failed) => {
+                self.lose(checking.watermark, self.busy_until());
+                Found::Wrong(failed.message())
+            }
+        }
+    }
+
+    /// Takes a snapshot, and forgets those that no late operation needs any more.
+    fn keep(&mut self, snapshot: Snapshot, checking: &Checking<'_>) {
+        self.snapshots.push_back(snapshot);
+        let oldest = checking.watermark.saturating_sub(checking.retention);
+        while self.snapshots.len() > 1 && self.snapshots[1].at <= oldest {
+            self.snapshots.pop_front();
+        }
+        if self.snapshots.len() > MOST_SNAPSHOTS {
+            self.snapshots.remove(self.snapshots.len() - 2);
+        }
+        let needed = self.snapshots[0].first;
+        self.ops.drain(..(needed - self.before) as usize);
+        self.before = needed;
+    }
+
+    /// Forgets the states if operations were lost since the last check. They started after all that was decided.
+    fn notice_losses(&mut self, checking: &Checking<'_>) {
+        if self.losses < checking.losses.count {
+            self.lose(checking.losses.until, self.busy_until());
+            self.losses = checking.losses.count;
+        }
+    }
+
+    /// The latest time at which one of its operations may take effect.
+    fn busy_until(&self) -> u64 {
+        self.ops.iter().map(deadline).max().unwrap_or(0)
+    }
+
+    /// Looks for an operation after which the state is known: it settles the state whatever it was before, all of what is
+    /// unknown is over before it starts, and no other operation is beside it.
+    fn look_for_state(&mut self, checking: &Checking<'_>) -> Found {
+        let mut left_out = 0;
+        while let Some(op) = self.ops.front() {
+            let Standing::Unknown { since, busy_until } = &mut self.standing else { break };
+            let (start, deadline) = (op.start, deadline(op));
+            // What starts before it ends may still come. An operation that may take effect at any time settles nothing.
+            if start >= checking.watermark || (deadline >= checking.watermark && deadline != u64::MAX) {
+                break;
+            }
+            let is_alone = self.ops.get(1).is_none_or(|next| next.start > deadline);
+            let can_settle = is_alone && start > *since && start > *busy_until && deadline != u64::MAX;
+            let state = if can_settle { checking.judge.settled(&alone(op)) } else { None };
+            *busy_until = (*busy_until).max(deadline);
+            self.ops.pop_front();
+            self.before += 1;
+            left_out += 1;
+            if let Some(state) = state {
+                let snapshot = Snapshot { at: deadline + 1, states: Some(vec![state]), first: self.before };
+                self.snapshots = VecDeque::from([snapshot]);
+                (self.standing, self.checked) = (Standing::Known, deadline + 1);
+                break;
+            }
+        }
+        if matches!(self.standing, Standing::Unknown { .. }) {
+            self.checked = self.checked.max(checking.watermark);
+        }
+        self.undecided += left_out;
+        Found::Unknown(left_out)
+    }
+}
+
+/// The time after which an operation cannot take effect.
+fn deadline(item: &Item) -> u64 {
+    match item.end {
+        End::At(end) => end,
+        End::Unknown { latest } => latest.unwrap_or(u64::MAX),
+    }
+}
+
+/// Operations that start together come in this order.
+fn order_of(item: &Item) -> (u64, &str) {
+    (deadline(item), &item.process)
+}
+
+/// An operation by itself.
+fn alone(item: &Item) -> Op<Call> {
+    let interval = match item.end {
+        End::At(end) => Interval::new(item.start, end),
+        End::Unknown { latest: Some(latest) } => Interval::unknown(item.start, latest),
+        End::Unknown { latest: None } => None,
+    };
+    let interval = interval.unwrap_or(Interval::unfinished(item.start));
+    Op { id: OpId(0), process: ProcessId(0), index: 0, interval, call: item.call.clone() }
+}
+
+/// The operations of a check.
+struct Window<I> {
+    items: I,
+    names: Vec<Arc<str>>,
+    sequence: Sequence,
+    seen: Vec<Op<Call>>,
+}
+
+impl<'a, I: Iterator<Item = &'a Item>> Window<I> {
+    fn new(items: I) -> Window<I> {
+        Window { items, names: Vec::new(), sequence: Sequence::default(), seen: Vec::new() }
+    }
+}
+
+impl<'a, I: Iterator<Item = &'a Item>> KeyOps for Window<I> {
+    fn next(&mut self) -> Result<Option<Op<Call>>, Failed> {
+        let Some(item) = self.items.next() else { return Ok(None) };
+        let process = self.names.iter().position(|name| *name == item.process).unwrap_or_else(|| {
+            self.names.push(item.process.clone());
+            self.names.len() - 1
+        });
+        let process = ProcessId(process as u32);
+        let op = self.sequence.next(&self.names, process, item.start, item.end, item.call.clone());
+        let op = op.map_err(InputError::new)?;
+        self.seen.push(op.clone());
+        Ok(Some(op))
+    }
+
+    fn processes(&self) -> &[Arc<str>] {
+        &self.names
+    }
+
+    fn again(&mut self) -> Result<Option<Vec<Op<Call>>>, Failed> {
+        Ok(Some(self.seen.clone()))
+    }
+}

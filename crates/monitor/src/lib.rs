@@ -1,0 +1,58 @@
+//! Checks operations as they happen, key by key, in bounded memory.
+//!
+//! ```
+//! use judge::Judge;
+//! use monitor::{Monitor, Options};
+//!
+//! let judge = Judge::new("register", judge::Options::default()).expect("a built-in specification");
+//! let mut monitor = Monitor::new(judge, Options::default());
+//! let lines = r#"
+//!     {"process": "a", "progress": 0}
+//!     {"process": "b", "progress": 0}
+//!     {"process": "a", "action": "write", "args": {"key": 7, "value": 1}, "start": 1, "end": 2}
+//!     {"process": "b", "action": "read", "args": {"key": 7}, "results": {"value": 0}, "start": 3, "end": 4}
+//!     {"process": "a", "progress": 5, "is_last": true}
+//!     {"process": "b", "progress": 5, "is_last": true}
+//! "#;
+//! for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+//!     monitor.feed(monitor::read_line(line)?);
+//! }
+//! let mut alerts = monitor.advance();
+//! alerts.extend(monitor.finish(false));
+//! assert_eq!(alerts.len(), 1);
+//! # Ok::<(), String>(())
+//! ```
+//!
+//! ```text
+//!  lines ──► Item ──► Processes ── in order, each once ──► Key: states at the last quiet instant, operations since
+//!                        │  what is missing: Gap              │ check up to the watermark
+//!                        └── watermark: no operation ─────────▼
+//!                            starts before it              Alert, Counts
+//! ```
+//!
+//! **What a verdict means.** A key is *rejected* only if no order of its operations is allowed, whatever else happened. It is
+//! *accepted* only if all its operations are known. Everything else is *unknown*, and counted:
+//!
+//! - Each operation has a number in its process. A number that never comes is a lost operation. It may have been of any key,
+//!   so all keys are unknown from then on, until an operation settles their state, such as a write with nothing beside it.
+//! - A process reports its progress, with its operations or without: it will not start another one earlier. The smallest
+//!   progress is the watermark. Nothing after it is decided.
+//! - An operation that comes although it starts before the watermark is late. What was decided since then is decided again,
+//!   if that is within the retention; an alert that proves wrong is withdrawn. Otherwise the key is unknown.
+//!
+//! **Memory** is bounded by the options: the number of keys, and of operations that are kept for each. A key that is dropped
+//! is unknown when it comes again.
+
+mod alert;
+mod checkpoint;
+mod counts;
+mod item;
+mod key;
+mod monitor;
+mod processes;
+
+pub use alert::{Alert, AlertKind, Cause};
+pub use checkpoint::{BadCheckpoint, Checkpoint};
+pub use counts::Counts;
+pub use item::{Item, Line, read_line};
+pub use monitor::{Monitor, Options};

@@ -1,0 +1,388 @@
+//! The monitor: takes lines, checks keys up to the watermark, and tells what it finds.
+
+use std::collections::BTreeMap;
+
+use history::{End, Value};
+use judge::{Judge, KeyVerdict, Limits, Unlimited};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::alert::{Alert, AlertKind, Cause};
+use crate::counts::Counts;
+use crate::item::{Item, Line};
+use crate::key::{Checking, Found, Key, Losses, Standing};
+use crate::processes::{Admitted, Gap, Processes};
+
+/// How to monitor. Times are in the unit of the operations.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The argument that is the key; `None` if all operations are of one object.
+    pub key: Option<String>,
+    /// The watermark stays behind the progress of the processes by this much.
+    pub lateness: u64,
+    /// How far behind the watermark an operation may start and still be taken into account.
+    pub retention: u64,
+    /// A process of which nothing came for this many calls of [`Monitor::advance`] does not hold up the watermark.
+    pub idle: Option<u64>,
+    /// An operation that has not come after this many calls of [`Monitor::advance`], although a later one of its process has,
+    /// is lost.
+    pub patience: u64,
+    /// An operation of unknown outcome takes effect within this time after its start, or not at all; `None` if that is not
+    /// known.
+    pub unknown_for: Option<u64>,
+    /// Whether keys are in an unknown state at first, because the system was running before.
+    pub joins: bool,
+    /// At most this many keys.
+    pub most_keys: usize,
+    /// At most this many operations of a key without a quiet instant.
+    pub most_ops: usize,
+    /// At most this many reports for each cause.
+    pub most_reports: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            key: Some("key".into()),
+            lateness: 0,
+            retention: 0,
+            idle: None,
+            patience: 50,
+            unknown_for: None,
+            joins: false,
+            most_keys: 1 << 20,
+            most_ops: 10_000,
+            most_reports: 3,
+        }
+    }
+}
+
+/// The most causes that are told apart.
+const MOST_CAUSES: usize = 1_000;
+
+/// The most operations that wait for their predecessors, of all processes together.
+const MOST_WAITING: usize = 100_000;
+
+/// Checks operations as they come.
+#[derive(Debug)]
+pub struct Monitor {
+    judge: Judge,
+    /// Whether a check of a key continues from the states of the last one. Otherwise it has all operations again.
+    carries: bool,
+    options: Options,
+    pub(crate) processes: Processes,
+    pub(crate) keys: FxHashMap<Value, Key>,
+    /// Keys with operations.
+    pub(crate) busy: FxHashSet<Value>,
+    pub(crate) losses: Losses,
+    pub(crate) counts: Counts,
+    pub(crate) causes: BTreeMap<String, Cause>,
+    pub(crate) alerts: u64,
+    gaps: Vec<Gap>,
+}
+
+impl Monitor {
+    /// Begins.
+    pub fn new(judge: Judge, options: Options) -> Monitor {
+        Monitor {
+            carries: judge.carries(),
+            judge,
+            options,
+            processes: Processes::default(),
+            keys: FxHashMap::default(),
+            busy: FxHashSet::default(),
+            losses: Losses::default(),
+            counts: Counts::default(),
+            causes: BTreeMap::new(),
+            alerts: 0,
+            gaps: Vec::new(),
+        }
+    }
+
+    /// Takes a line. Nothing is decided before [`Monitor::advance`].
+    pub fn feed(&mut self, line: Line) {
+        let admitted = match line {
+            Line::Operation(item) => self.processes.operation(item),
+            Line::Progress { process, time, operations, is_last } => {
+                self.processes.progress(&process, time, operations, is_last)
+            }
+            Line::Nothing => return,
+        };
+        self.admit(admitted);
+    }
+
+    /// Moves the watermark as far as the processes are, and checks the keys up to it.
+    pub fn advance(&mut self) -> Vec<Alert> {
+        self.advance_within(&Unlimited)
+    }
+
+    /// The same with limits for each check.
+    pub fn advance_within(&mut self, limits: &dyn Limits) -> Vec<Alert> {
+        self.processes.turn += 1;
+        let (turn, patience) = (self.processes.turn, self.options.patience);
+        let is_full = self.processes.waiting() > MOST_WAITING;
+        let lost = self.processes.give_up(|process| is_full || turn.saturating_sub(process.heard) > patience);
+        self.admit(lost);
+        let watermark = self.processes.advance(self.options.lateness, self.options.retention, self.options.idle);
+        self.check_keys(watermark, limits)
+    }
+
+    /// Checks what is left: nothing comes any more. `is_complete` says that all operations have come, so that processes that
+    /// have not said that they are over are so too.
+    #[expect(clippy::iter_over_hash_type, reason = "keys do not depend on each other")]
+    pub fn finish(&mut self, is_complete: bool) -> Vec<Alert> {
+        let lost = self.processes.give_up(|_| true);
+        self.admit(lost);
+        if is_complete {
+            self.processes.all.values_mut().for_each(|process| process.is_over = true);
+        }
+        let is_over = self.processes.all.values().all(|process| process.is_over);
+        if is_over {
+            self.processes.end();
+        }
+        let watermark = self.processes.advance(0, self.options.retention, None);
+        let mut alerts = self.check_keys(watermark, &Unlimited);
+        alerts.extend(self.check_keys(watermark, &Unlimited));
+        for key in self.keys.values_mut() {
+            let open = if is_over { 0 } else { key.unsettled() };
+            self.counts.unknown += open;
+            // Something of it may have been lost, or may be under way.
+            let may_be_more = !is_over || key.losses < self.losses.count;
+            key.undecided += open + u64::from(may_be_more);
+        }
+        alerts
+    }
+
+    /// What was counted.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            keys: self.keys.len() as u64,
+            unknown_keys: self.keys.values().filter(|key| matches!(key.standing, Standing::Unknown { .. })).count()
+                as u64,
+            kept: self.keys.values().map(|key| key.ops.len() as u64).sum(),
+            processes: self.processes.all.values().filter(|process| !process.is_over).count() as u64,
+            watermark: self.processes.watermark.min(self.processes.reached),
+            lag: self.processes.reached.saturating_sub(self.processes.watermark),
+            ..self.counts.clone()
+        }
+    }
+
+    /// The number of alerts so far.
+    pub fn alerts(&self) -> u64 {
+        self.alerts
+    }
+
+    /// Counts a line that could not be read: whatever it was is lost.
+    pub fn count_unreadable(&mut self) {
+        self.counts.wrong += 1;
+    }
+
+    /// The causes of violations, most frequent first.
+    pub fn causes(&self) -> Vec<&Cause> {
+        let mut causes: Vec<&Cause> = self.causes.values().collect();
+        causes.sort_by_key(|cause| std::cmp::Reverse(cause.violations));
+        causes
+    }
+
+    /// The keys, each with its violations that stand and its operations about which nothing is decided. After
+    /// [`Monitor::finish`], a key without either is accepted as a whole.
+    pub fn verdicts(&self) -> impl Iterator<Item = (&Value, u64, u64)> {
+        self.keys.iter().map(|(value, key)| (value, key.violations, key.undecided))
+    }
+
+    /// The keys with the most operations that are not settled.
+    pub fn widest(&self, most: usize) -> Vec<(String, usize)> {
+        let mut widest: Vec<(usize, &Value)> = self.busy.iter().map(|key| (self.keys[key].ops.len(), key)).collect();
+        widest.sort_unstable_by_key(|(ops, _)| std::cmp::Reverse(*ops));
+        widest.into_iter().take(most).map(|(ops, key)| (key.to_string(), ops)).collect()
+    }
+
+    fn admit(&mut self, admitted: Admitted) {
+        self.counts.duplicates += admitted.duplicates;
+        for gap in admitted.gaps {
+            self.counts.lost += gap.count.unwrap_or(1);
+            self.losses.count += 1;
+            self.losses.until = self.losses.until.max(gap.until);
+            self.doubt(&gap);
+            self.gaps.push(gap);
+        }
+        for item in admitted.items {
+            self.counts.operations += 1;
+            self.route(item);
+        }
+    }
+
+    /// Doubts violations that were found although lost operations may have started before: their process seemed idle.
+    #[expect(clippy::iter_over_hash_type, reason = "keys do not depend on each other")]
+    fn doubt(&mut self, gap: &Gap) {
+        if gap.from >= self.processes.watermark {
+            return;
+        }
+        for value in &self.busy {
+            if let Some(key) = self.keys.get_mut(value) {
+                key.doubt(gap.from, gap.until);
+            }
+        }
+    }
+
+    /// Adds an operation to its key.
+    fn route(&mut self, mut item: Item) {
+        if let (End::Unknown { latest: None }, Some(bound)) = (item.end, self.options.unknown_for) {
+            item.end = End::Unknown { latest: Some(item.start.saturating_add(bound)) };
+        }
+        let value = match &self.options.key {
+            None => Value::Nil,
+            Some(name) => match item.call.arg(0, name) {
+                Some(value) => value.clone(),
+                None => {
+                    self.counts.wrong += 1;
+                    return;
+                }
+            },
+        };
+        // A key that is not known may be one that was dropped.
+        let is_known = !self.options.joins && self.counts.dropped == 0;
+        let key = self.keys.entry(value.clone()).or_insert_with(|| Key::new(is_known));
+        key.touched = self.processes.watermark;
+        if let Some(is_in_time) = key.add(item) {
+            self.counts.late += 1;
+            self.counts.unknown += u64::from(!is_in_time);
+        }
+        self.busy.insert(value);
+    }
+
+    fn check_keys(&mut self, watermark: u64, limits: &dyn Limits) -> Vec<Alert> {
+        let mut alerts = Vec::new();
+        for gap in std::mem::take(&mut self.gaps) {
+            let sentence = match gap.count {
+                Some(1) => format!("an operation of {} is missing", gap.process),
+                Some(count) => format!("{count} operations of {} are missing", gap.process),
+                None => format!("operations of {} are missing", gap.process),
+            };
+            alerts.push(self.alert(AlertKind::Lost, String::new(), watermark, sentence, None));
+        }
+        let checking = Checking {
+            judge: &self.judge,
+            limits,
+            watermark,
+            retention: self.options.retention,
+            most_ops: self.options.most_ops,
+            carries: self.carries,
+            losses: self.losses,
+        };
+        let mut found = Vec::new();
+        let (keys, counts) = (&mut self.keys, &mut self.counts);
+        self.busy.retain(|value| {
+            let Some(key) = keys.get_mut(value) else { return false };
+            if key.is_due(watermark) {
+                counts.checks += 1;
+                let (result, withdrawn) = key.check(&value.to_string(), &checking);
+                match &result {
+                    Found::Fine(checked) | Found::Violation(_, checked) => counts.checked += checked,
+                    Found::Unknown(left_out) => counts.unknown += left_out,
+                    _ => {}
+                }
+                if withdrawn.is_some() || !matches!(result, Found::Fine(_) | Found::Unknown(_)) {
+                    found.push((value.clone(), result, withdrawn));
+                }
+            }
+            key.forget(&checking);
+            !key.is_quiet(checking.carries)
+        });
+        // The order of keys in memory must not show.
+        found.sort_by_cached_key(|(value, ..)| value.to_string());
+        for (value, found, withdrawn) in found {
+            alerts.extend(self.tell(&value, watermark, found, withdrawn));
+        }
+        self.make_room();
+        alerts
+    }
+
+    /// What a check of a key found, for a person.
+    fn tell(&mut self, value: &Value, watermark: u64, found: Found, withdrawn: Option<u64>) -> Vec<Alert> {
+        let (mut alerts, shown) = (Vec::new(), value.to_string());
+        if let Some(number) = withdrawn {
+            self.counts.withdrawn += 1;
+            self.counts.violations -= 1;
+            let key = self.keys.get_mut(value).expect("a key that was checked");
+            (key.doubted, key.violations) = (None, key.violations - 1);
+            let sentence = format!("alert {number} is withdrawn: an operation came late");
+            alerts.push(self.alert(AlertKind::Withdrawn, shown.clone(), watermark, sentence, None));
+        }
+        match found {
+            Found::Fine(_) | Found::Unknown(_) => {}
+            Found::Violation(verdict, _) => {
+                let key = self.keys.get_mut(value).expect("a key that was checked");
+                // A violation that was doubted, and found again.
+                if let Some(alert) = key.doubted.take() {
+                    key.standing = Standing::Violated { at: watermark, alert };
+                    return alerts;
+                }
+                key.violations += 1;
+                key.standing = Standing::Violated { at: watermark, alert: self.alerts + 1 };
+                self.counts.violations += 1;
+                let KeyVerdict { reason, report, .. } = *verdict;
+                let sentence = reason.unwrap_or_default();
+                alerts.push(self.alert(AlertKind::Violation, shown, watermark, sentence, report));
+            }
+            Found::Inconclusive(why) => {
+                self.counts.inconclusive += 1;
+                alerts.push(self.alert(AlertKind::Inconclusive, shown, watermark, why, None));
+            }
+            Found::Wrong(why) => {
+                self.counts.wrong += 1;
+                alerts.push(self.alert(AlertKind::Wrong, shown, watermark, why, None));
+            }
+        }
+        alerts
+    }
+
+    fn alert(
+        &mut self,
+        kind: AlertKind,
+        key: String,
+        watermark: u64,
+        sentence: String,
+        report: Option<Box<report::Report>>,
+    ) -> Alert {
+        self.alerts += 1;
+        let (number, mut repeated) = (self.alerts, 0);
+        let cause = report.as_deref().and_then(report::cause);
+        let cause = cause.unwrap_or_else(|| report::without_numbers(&sentence));
+        if kind == AlertKind::Violation && (self.causes.contains_key(&cause) || self.causes.len() < MOST_CAUSES) {
+            let known = self.causes.entry(cause.clone()).or_insert_with(|| Cause {
+                cause: cause.clone(),
+                violations: 0,
+                first: number,
+                between: (watermark, watermark),
+                sentence: String::new(),
+            });
+            repeated = known.violations;
+            known.violations += 1;
+            known.between.1 = watermark;
+            known.sentence.clone_from(&sentence);
+        }
+        let report = report.filter(|_| repeated < self.options.most_reports);
+        // The end of the input is no time.
+        let watermark = watermark.min(self.processes.reached);
+        Alert { number, kind, key, watermark, sentence, cause, repeated, report }
+    }
+
+    /// Drops the keys that were quiet for the longest time, if there are too many.
+    fn make_room(&mut self) {
+        if self.keys.len() <= self.options.most_keys {
+            return;
+        }
+        let quiet = self.keys.iter().filter(|(_, key)| key.is_quiet(self.carries));
+        let mut quiet: Vec<(u64, Value)> = quiet.map(|(value, key)| (key.touched, value.clone())).collect();
+        let surplus = self.keys.len() - self.options.most_keys + self.options.most_keys / 8;
+        let surplus = surplus.min(quiet.len());
+        if surplus < quiet.len() {
+            quiet.select_nth_unstable_by_key(surplus, |(touched, _)| *touched);
+        }
+        for (_, value) in quiet.into_iter().take(surplus) {
+            self.keys.remove(&value);
+            self.busy.remove(&value);
+            self.counts.dropped += 1;
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The processes: their operations in order and each once, what is missing, and the watermark.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use history::End;
+use rustc_hash::FxHashMap;
+
+use crate::item::Item;
+
+/// Lost operations of a process: none of them started before `from`, and all of them ended before `until`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gap {
+    pub(crate) process: Arc<str>,
+    /// How many; `None` if unknown.
+    pub(crate) count: Option<u64>,
+    pub(crate) from: u64,
+    pub(crate) until: u64,
+}
+
+/// A process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Process {
+    /// The number of its next operation, if they are numbered.
+    pub(crate) next: Option<u64>,
+    /// It does not start another operation before this time.
+    pub(crate) progress: u64,
+    /// Whether it starts no operation any more.
+    pub(crate) is_over: bool,
+    /// The turn in which something of it came last.
+    pub(crate) heard: u64,
+    /// Operations that came before their predecessors.
+    pub(crate) early: BTreeMap<u64, Item>,
+    /// The most that it has said about its progress, beyond operations that have not come yet: how many operations there are,
+    /// a time, and whether that is the end.
+    pub(crate) said: Option<(u64, u64, bool)>,
+}
+
+/// All processes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Processes {
+    pub(crate) all: FxHashMap<Arc<str>, Process>,
+    /// The largest time that a process has reached.
+    pub(crate) reached: u64,
+    /// Whether nothing comes any more, and all processes are over.
+    has_ended: bool,
+    /// The watermark: it never goes back.
+    pub(crate) watermark: u64,
+    /// The number of times that the watermark was to move.
+    pub(crate) turn: u64,
+}
+
+/// A time after all operations.
+const END: u64 = u64::MAX - 1;
+
+/// What came of a line.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Admitted {
+    /// Operations whose predecessors have all come.
+    pub(crate) items: Vec<Item>,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) duplicates: u64,
+}
+
+impl Processes {
+    /// Takes an operation.
+    pub(crate) fn operation(&mut self, item: Item) -> Admitted {
+        let mut admitted = Admitted::default();
+        let turn = self.turn;
+        let process = self.all.entry(item.process.clone()).or_default();
+        process.heard = turn;
+        let Some(seq) = item.seq else {
+            process.reach(&item);
+            self.reached = self.reached.max(process.progress);
+            admitted.items.push(item);
+            return admitted;
+        };
+        let next = *process.next.get_or_insert(0);
+        if seq < next || process.early.contains_key(&seq) {
+            admitted.duplicates = 1;
+            return admitted;
+        }
+        process.early.insert(seq, item);
+        process.take(&mut admitted);
+        self.reached = self.reached.max(process.progress);
+        admitted
+    }
+
+    /// Takes what a process says about its progress.
+    pub(crate) fn progress(&mut self, name: &Arc<str>, time: u64, operations: Option<u64>, is_last: bool) -> Admitted {
+        let mut admitted = Admitted::default();
+        let turn = self.turn;
+        let process = self.all.entry(name.clone()).or_default();
+        process.heard = turn;
+        match operations {
+            // It holds only once these operations have come.
+            Some(count) => {
+                process.next.get_or_insert(0);
+                if process.said.is_none_or(|(known, at, _)| (known, at) <= (count, time)) {
+                    process.said = Some((count, time, is_last));
+                }
+                process.take(&mut admitted);
+            }
+            None => {
+                process.progress = process.progress.max(time);
+                process.is_over |= is_last;
+            }
+        }
+        self.reached = self.reached.max(process.progress);
+        admitted
+    }
+
+    /// Gives up waiting for operations that should have come before others.
+    pub(crate) fn give_up(&mut self, is_due: impl Fn(&Process) -> bool) -> Admitted {
+        let mut admitted = Admitted::default();
+        let mut waiting: Vec<(&Arc<str>, &mut Process)> =
+            self.all.iter_mut().filter(|(_, process)| process.is_waiting() && is_due(process)).collect();
+        waiting.sort_by_key(|(name, _)| (*name).clone());
+        for (name, process) in waiting {
+            while process.is_waiting() {
+                process.skip(name, &mut admitted);
+                process.take(&mut admitted);
+            }
+            self.reached = self.reached.max(process.progress);
+        }
+        admitted
+    }
+
+    /// Moves the watermark to the smallest progress of the processes that are not over, less `lateness`. A process of which
+    /// nothing came for `idle` turns does not hold it up. A process that is over is remembered for `retention`, so that an
+    /// operation that comes again is not taken for the first one of another process.
+    pub(crate) fn advance(&mut self, lateness: u64, retention: u64, idle: Option<u64>) -> u64 {
+        let turn = self.turn;
+        let is_live =
+            |process: &&Process| !process.is_over && idle.is_none_or(|idle| turn.saturating_sub(process.heard) < idle);
+        let live = self.all.values().filter(is_live).map(|process| process.progress).min();
+        let reached = if self.has_ended { END } else { live.unwrap_or(self.reached).saturating_sub(lateness) };
+        self.watermark = self.watermark.max(reached);
+        let oldest = self.watermark.saturating_sub(retention);
+        self.all.retain(|_, process| !process.is_over || process.is_waiting() || process.progress >= oldest);
+        self.watermark
+    }
+
+    /// Lets the watermark pass all operations.
+    pub(crate) fn end(&mut self) {
+        self.has_ended = true;
+    }
+
+    /// The number of operations that wait for their predecessors.
+    pub(crate) fn waiting(&self) -> usize {
+        self.all.values().map(|process| process.early.len()).sum()
+    }
+}
+
+impl Process {
+    /// Notes that an operation of it came.
+    fn reach(&mut self, item: &Item) {
+        match item.end {
+            End::At(end) => {
+                self.progress = self.progress.max(end);
+                self.is_over = false;
+            }
+            // Recorders go on as another process then. If this one goes on, the watermark has not waited for it.
+            End::Unknown { .. } => {
+                self.progress = self.progress.max(item.start);
+                self.is_over = true;
+            }
+        }
+    }
+
+    /// Takes the operations whose predecessors have all come.
+    fn take(&mut self, admitted: &mut Admitted) {
+        let Some(mut next) = self.next else { return };
+        while let Some(mut item) = self.early.remove(&next) {
+            self.reach(&item);
+            // No operation follows one of unknown outcome in the same process.
+            if matches!(item.end, End::Unknown { .. }) {
+                item.process = format!("{}?{next}", item.process).into();
+            }
+            next += 1;
+            admitted.items.push(item);
+        }
+        self.next = Some(next);
+        if let Some((_, time, is_last)) = self.said.take_if(|(count, ..)| *count <= next) {
+            self.progress = self.progress.max(time);
+            self.is_over |= is_last;
+        }
+    }
+
+    /// Whether an operation has not come although something after it has.
+    fn is_waiting(&self) -> bool {
+        !self.early.is_empty() || self.said.is_some_and(|(count, ..)| self.next.is_some_and(|next| next < count))
+    }
+
+    /// Goes on with the first operation or word after those that are missing.
+    fn skip(&mut self, name: &Arc<str>, admitted: &mut Admitted) {
+        let next = self.next.unwrap_or(0);
+        let first = self.early.first_key_value().map(|(seq, item)| (*seq, item.start));
+        // The last operation of a process may be of unknown outcome, and take effect at any time. One that another follows
+        // has returned.
+        let said = self.said.map(|(count, time, is_last)| (count, if is_last { u64::MAX } else { time }));
+        let (until, time) = match (first, said) {
+            (Some(first), _) => first,
+            (None, Some(said)) => said,
+            (None, None) => return,
+        };
+        let gap = Gap {
+            process: name.clone(),
+            count: until.checked_sub(next),
+            from: self.progress,
+            until: time.max(self.progress),
+        };
+        admitted.gaps.push(gap);
+        self.next = Some(until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use history::Call;
+
+    use super::*;
+
+    fn item(seq: u64, start: u64, end: u64) -> Item {
+        let call = Call::positional("read", [], [1.into()]);
+        Item { process: "a".into(), seq: Some(seq), start, end: End::At(end), call }
+    }
+
+    fn seqs(admitted: &Admitted) -> Vec<u64> {
+        admitted.items.iter().filter_map(|item| item.seq).collect()
+    }
+
+    #[test]
+    fn operations_wait_for_those_before_them() {
+        let mut processes = Processes::default();
+        assert_eq!(seqs(&processes.operation(item(1, 3, 4))), [0; 0]);
+        assert_eq!(processes.advance(0, 0, None), 0);
+        assert_eq!(seqs(&processes.operation(item(0, 1, 2))), [0, 1]);
+        assert_eq!(processes.advance(0, 0, None), 4);
+        assert_eq!(processes.operation(item(1, 3, 4)).duplicates, 1);
+    }
+
+    #[test]
+    fn an_operation_that_never_comes_is_a_gap() {
+        let mut processes = Processes::default();
+        processes.operation(item(0, 1, 2));
+        processes.operation(item(3, 7, 8));
+        let given_up = processes.give_up(|_| true);
+        assert_eq!(seqs(&given_up), [3]);
+        assert_eq!(given_up.gaps, [Gap { process: "a".into(), count: Some(2), from: 2, until: 7 }]);
+        // Also if nothing comes after it but a word.
+        processes.progress(&"a".into(), 20, Some(5), true);
+        assert_eq!(processes.advance(0, 0, None), 8);
+        let given_up = processes.give_up(|_| true);
+        assert_eq!(given_up.gaps, [Gap { process: "a".into(), count: Some(1), from: 8, until: u64::MAX }]);
+        assert_eq!(processes.advance(0, 0, None), 20);
+    }
+
+    #[test]
+    fn the_slowest_process_holds_up_the_watermark_unless_it_is_idle() {
+        let mut processes = Processes::default();
+        processes.progress(&"b".into(), 0, None, false);
+        processes.turn = 5;
+        processes.operation(item(0, 1, 9));
+        assert_eq!(processes.advance(0, 0, None), 0);
+        assert_eq!(processes.advance(0, 0, Some(6)), 0);
+        assert_eq!(processes.advance(1, 0, Some(5)), 8);
+        assert_eq!(processes.advance(0, 0, None), 8);
+    }
+}
