@@ -245,47 +245,31 @@ impl Key {
         let skipped = (from.first - self.before) as usize;
         let due = self.ops.iter().skip(skipped).take_while(|op| op.start < checking.watermark).count();
         let decided = self.ops.iter().skip(skipped).take(due).filter(|op| op.start >= self.checked).count() as u64;
-        let mut window = Window::new(self.ops.iter().skip(skipped).take(due));
-        let asked = judge::Key {
-            label,
-            ops: &mut window,
-            begin: from.states.as_deref(),
-            cut: Some(checking.watermark),
-            limits: checking.limits,
-        };
-        let first = from.first;
-        let found = match checking.judge.check_key(asked) {
+        let (first, cut) = (from.first, Some(checking.watermark));
+        let window = self.ops.iter().skip(skipped).take(due);
+        let found = match ask(label, window, from.states.as_deref(), cut, checking) {
             Ok(found) => found,
-            Err(Failed::Stopped(stop)) => {
-                self.lose(checking.watermark, self.busy_until());
-                return Found::Inconclusive(stop.to_string());
-            }
-            Err(failed) => {
-                self.lose(checking.watermark, self.busy_until());
-                return Found::Wrong(failed.message());
-            }
+            Err(undecided) => return self.give_up(undecided, checking),
         };
+        self.checked = checking.watermark;
         match found.carried {
             Some(carried) => {
                 let first = first + due as u64 - carried.since;
-                self.checked = checking.watermark;
                 self.keep(Snapshot { at: checking.watermark, states: Some(carried.states), first }, checking);
                 if self.ops.len() > checking.most_ops {
-                    self.lose(checking.watermark, self.busy_until());
-                    let count = checking.most_ops;
-                    return Found::Inconclusive(format!("more than {count} operations without a quiet instant"));
+                    let why = format!("more than {} operations without a quiet instant", checking.most_ops);
+                    return self.give_up(Found::Inconclusive(why), checking);
                 }
                 Found::Fine(decided)
             }
-            None if found.word == "inconclusive" => {
-                self.lose(checking.watermark, self.busy_until());
-                Found::Inconclusive(found.reason.unwrap_or_default())
-            }
-            None => {
-                self.checked = checking.watermark;
-                Found::Violation(Box::new(found), decided)
-            }
+            None => Found::Violation(Box::new(found), decided),
         }
+    }
+
+    /// Forgets the states, as nothing was decided up to the watermark.
+    fn give_up(&mut self, undecided: Found, checking: &Checking<'_>) -> Found {
+        self.lose(checking.watermark, self.busy_until());
+        undecided
     }
 
     /// Checks all operations that there were, at an instant at which none is in flight: an order of all operations begins with
@@ -297,32 +281,18 @@ impl Key {
             return Found::Fine(0);
         }
         if due > checking.most_ops {
-            self.lose(checking.watermark, self.busy_until());
-            return Found::Inconclusive(format!("more than {} operations", checking.most_ops));
+            let why = format!("more than {} operations", checking.most_ops);
+            return self.give_up(Found::Inconclusive(why), checking);
         }
         let decided = self.ops.iter().take(due).filter(|op| op.start >= self.checked).count() as u64;
-        let mut window = Window::new(self.ops.iter().take(due));
-        let asked = judge::Key { label, ops: &mut window, begin: None, cut: None, limits: checking.limits };
-        match checking.judge.check_key(asked) {
-            Ok(found) if found.word == "inconclusive" => {
-                self.lose(checking.watermark, self.busy_until());
-                Found::Inconclusive(found.reason.unwrap_or_default())
-            }
-            Ok(found) => {
-                self.checked = checking.watermark;
-                match found.word {
-                    "accepted" => Found::Fine(decided),
-                    _ => Found::Violation(Box::new(found), decided),
-                }
-            }
-            Err(Failed::Stopped(stop)) => {
-                self.lose(checking.watermark, self.busy_until());
-                Found::Inconclusive(stop.to_string())
-            }
-            Err(failed) => {
-                self.lose(checking.watermark, self.busy_until());
-                Found::Wrong(failed.message())
-            }
+        let found = match ask(label, self.ops.iter().take(due), None, None, checking) {
+            Ok(found) => found,
+            Err(undecided) => return self.give_up(undecided, checking),
+        };
+        self.checked = checking.watermark;
+        match found.word {
+            "accepted" => Found::Fine(decided),
+            _ => Found::Violation(Box::new(found), decided),
         }
     }
 
@@ -384,6 +354,24 @@ impl Key {
         }
         self.undecided += left_out;
         Found::Unknown(left_out)
+    }
+}
+
+/// The verdict about operations, or why there is none.
+fn ask<'a>(
+    label: &str,
+    items: impl Iterator<Item = &'a Item>,
+    begin: Option<&[Value]>,
+    cut: Option<u64>,
+    checking: &Checking<'_>,
+) -> Result<KeyVerdict, Found> {
+    let mut window = Window::new(items);
+    let asked = judge::Key { label, ops: &mut window, begin, cut, limits: checking.limits };
+    match checking.judge.check_key(asked) {
+        Ok(found) if found.word == "inconclusive" => Err(Found::Inconclusive(found.reason.unwrap_or_default())),
+        Ok(found) => Ok(found),
+        Err(Failed::Stopped(stop)) => Err(Found::Inconclusive(stop.to_string())),
+        Err(failed) => Err(Found::Wrong(failed.message())),
     }
 }
 

@@ -68,8 +68,11 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
         }
         None => (Monitor::new(judge()?, options(args)), None),
     };
-    let shared = Shared::new(args);
-    let _server = args.listen.map(|address| serve::start(address, args.remote, shared.clone())).transpose()?;
+    // What is shown takes a look at every key, so it is made only for a server.
+    let shared = args.listen.map(|_| Shared::new(args));
+    if let (Some(address), Some(shared)) = (args.listen, &shared) {
+        serve::start(address, args.remote, shared.clone())?;
+    }
     let mut teller = Teller::new(args, monitor.alerts())?;
     let mut source = match args.otlp {
         Some(address) => Source::receive_spans(address, args.remote)?,
@@ -97,7 +100,7 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
         if ticked.elapsed() >= args.every || is_over {
             ticked = Instant::now();
             teller.tell(monitor.advance())?;
-            shared.update(&monitor);
+            shared.iter().for_each(|shared| shared.update(&monitor));
         }
         if saved.elapsed() >= args.checkpoint_every && args.checkpoint.is_some() {
             saved = Instant::now();
@@ -108,7 +111,7 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
     if is_over {
         teller.tell(monitor.finish(args.complete))?;
     }
-    shared.update(&monitor);
+    shared.iter().for_each(|shared| shared.update(&monitor));
     save(args, &stored, &monitor, &source)?;
     teller.finish();
     let counts = monitor.counts();
