@@ -1,7 +1,7 @@
 //! Traces of OpenTelemetry: spans in the JSON of OTLP, of Tempo and of Jaeger.
 //!
 //! A span is an interval with a name and attributes, so one that covers a call is an operation, once attributes say
-//! which arguments and results it had. [`convention`] is the meaning of attributes; spans without any attribute that
+//! which arguments and results it had. `convention` is the meaning of attributes; spans without any attribute that
 //! begins with `omnilink.` are not operations, and are counted.
 //!
 //! **Losses.** Exporters drop spans silently when a queue is full, and samplers drop them on purpose. A lost write
@@ -9,7 +9,7 @@
 //! them is a [loss](Trace::losses): such a trace has no verdict. A count of operations shows losses at the end.
 //!
 //! **Clocks.** Times of one host are used as they are, and those of several are widened as far as their clocks may
-//! differ, see [`clock`]. Times that were rounded are widened too, see [`coarse`].
+//! differ, see `clock`. Times that were rounded are widened too, see `coarse`.
 //!
 //! **Processes.** A process runs one operation at a time. If spans of one overlap, or follow one of unknown outcome,
 //! they are assigned to lanes by start: to the first one that is free, and lanes are the processes `P`, `P#2`, `P#3`.
