@@ -14,10 +14,10 @@ use thiserror::Error;
 
 use crate::alert::Cause;
 use crate::counts::Counts;
-use crate::item::{Item, Line, read_line};
+use crate::item::{Item, Line, Lines};
 use crate::key::{Key, Losses, Snapshot, Standing};
 use crate::monitor::{Monitor, Options};
-use crate::processes::Process;
+use crate::processes::{Habits, Process};
 
 /// The schema of a checkpoint.
 const SCHEMA: &str = "omnilink.checkpoint/1";
@@ -61,6 +61,7 @@ struct Head {
     watermark: u64,
     turn: u64,
     losses: Losses,
+    habits: Habits,
     counts: Counts,
     causes: Vec<Cause>,
     alerts: u64,
@@ -74,6 +75,7 @@ struct ProcessLine {
     next: Option<u64>,
     progress: u64,
     is_over: bool,
+    is_stuck: bool,
     heard: u64,
     early: Vec<String>,
     said: Option<(u64, u64, bool)>,
@@ -113,6 +115,7 @@ impl Monitor {
             watermark: self.processes.watermark,
             turn: self.processes.turn,
             losses: self.losses,
+            habits: self.processes.habits,
             counts: self.counts.clone(),
             causes: self.causes.values().cloned().collect(),
             alerts: self.alerts,
@@ -126,6 +129,7 @@ impl Monitor {
                 next: process.next,
                 progress: process.progress,
                 is_over: process.is_over,
+                is_stuck: process.is_stuck,
                 heard: process.heard,
                 early: process.early.values().map(write_item).collect::<Result<_, _>>()?,
                 said: process.said,
@@ -188,7 +192,7 @@ impl Checkpoint {
             return Err(wrong(1)("it does not have as many lines as it says".to_owned()));
         }
         (monitor.processes.reached, monitor.processes.watermark) = (head.reached, head.watermark);
-        monitor.processes.turn = head.turn;
+        (monitor.processes.turn, monitor.processes.habits) = (head.turn, head.habits);
         (monitor.losses, monitor.counts, monitor.alerts) = (head.losses, head.counts, head.alerts);
         monitor.causes = head.causes.into_iter().map(|cause| (cause.cause.clone(), cause)).collect();
         Ok(Checkpoint { position: head.position, monitor })
@@ -204,13 +208,13 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
 }
 
 fn read_process(text: &str) -> Result<(Arc<str>, Process), String> {
-    let ProcessLine { name, next, progress, is_over, heard, early, said } = parse(text)?;
+    let ProcessLine { name, next, progress, is_over, is_stuck, heard, early, said } = parse(text)?;
     let early = early.iter().map(|text| {
         let item = read_item(text)?;
         Ok((item.seq.ok_or("an operation without its number")?, item))
     });
     let early = early.collect::<Result<_, String>>()?;
-    Ok((name.into(), Process { next, progress, is_over, heard, early, said }))
+    Ok((name.into(), Process { next, progress, is_over, is_stuck, heard, early, said }))
 }
 
 fn read_key(text: &str) -> Result<(Value, Key), String> {
@@ -258,7 +262,7 @@ fn write_item(item: &Item) -> Result<String, String> {
 }
 
 fn read_item(text: &str) -> Result<Item, String> {
-    match read_line(text)? {
+    match Lines::default().read(text)? {
         Line::Operation(item) => Ok(item),
         Line::Progress { .. } | Line::Nothing => Err("not an operation".to_owned()),
     }

@@ -2,24 +2,9 @@
 
 use std::sync::Arc;
 
+pub use history::format::Numbered as Item;
 use history::format::json::Json;
 use history::format::jsonl;
-use history::{Call, End};
-
-/// An operation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Item {
-    /// Its process.
-    pub process: Arc<str>,
-    /// Its number in its process, from 0; `None` if operations are not numbered, and losses are not noticed.
-    pub seq: Option<u64>,
-    /// A time before it began.
-    pub start: u64,
-    /// Its end.
-    pub end: End,
-    /// The call.
-    pub call: Call,
-}
 
 /// A line of input.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,23 +26,28 @@ pub enum Line {
     Nothing,
 }
 
-/// Reads a line: an operation in JSON Lines, with its `seq` if operations are numbered, or the progress of a process,
-/// `{"process": "a", "progress": 12, "operations": 3, "is_last": true}`.
-pub fn read_line(line: &str) -> Result<Line, String> {
-    let text = line.trim();
-    if text.starts_with("{") && text.contains("\"progress\"") {
-        return read_progress(text);
+/// Reads lines. Calls of the same shape share it.
+#[derive(Debug, Default)]
+pub struct Lines(jsonl::Lines);
+
+impl Lines {
+    /// Reads a line: an operation in JSON Lines, with its `seq` if operations are numbered, or the progress of a process,
+    /// `{"process": "a", "progress": 12, "operations": 3, "is_last": true}`.
+    pub fn read(&mut self, line: &str) -> Result<Line, String> {
+        let text = line.trim();
+        if text.is_empty() || text.starts_with('#') || text.starts_with("//") {
+            return Ok(Line::Nothing);
+        }
+        let json = Json::parse(text).map_err(|problem| problem.message)?;
+        match json.field("progress") {
+            Some(_) => read_progress(&json),
+            None => Ok(self.0.operation(json)?.map_or(Line::Nothing, Line::Operation)),
+        }
     }
-    let mut trace = jsonl::read(format!("{text}\n").as_bytes()).map_err(|error| error.to_string())?;
-    let Some(record) = trace.records.pop() else { return Ok(Line::Nothing) };
-    let process = trace.processes[record.process.index()].clone();
-    let seq = jsonl::seq_of(text);
-    Ok(Line::Operation(Item { process, seq, start: record.start, end: record.end, call: record.call }))
 }
 
-fn read_progress(text: &str) -> Result<Line, String> {
-    let json = Json::parse(text).map_err(|problem| problem.message)?;
-    let Json::Object(fields) = &json else { return Err("not an object".to_owned()) };
+fn read_progress(json: &Json) -> Result<Line, String> {
+    let Json::Object(fields) = json else { return Err("not an object".to_owned()) };
     const KEYS: [&str; 4] = ["process", "progress", "operations", "is_last"];
     if let Some((key, _)) = fields.iter().find(|(key, _)| !KEYS.contains(&&**key)) {
         return Err(format!("unknown key `{key}`: the keys are `{}`", KEYS.join("`, `")));
@@ -87,13 +77,13 @@ mod tests {
     #[test]
     fn lines_are_operations_or_progress() {
         let line = r#"{"process": "a", "action": "read", "args": [1], "results": [2], "start": 3, "end": 4, "seq": 5}"#;
-        let Ok(Line::Operation(item)) = read_line(line) else { panic!("an operation") };
+        let Ok(Line::Operation(item)) = Lines::default().read(line) else { panic!("an operation") };
         assert_eq!((item.seq, item.start, item.call.meta.len()), (Some(5), 3, 0));
-        let progress = read_line(r#"{"process": "a", "progress": 12, "operations": 3, "is_last": true}"#);
+        let progress = Lines::default().read(r#"{"process": "a", "progress": 12, "operations": 3, "is_last": true}"#);
         let expected = Line::Progress { process: "a".into(), time: 12, operations: Some(3), is_last: true };
         assert_eq!(progress, Ok(expected));
-        assert_eq!(read_line("# a comment"), Ok(Line::Nothing));
-        let wrong = |line: &str| read_line(line).unwrap_err();
+        assert_eq!(Lines::default().read("# a comment"), Ok(Line::Nothing));
+        let wrong = |line: &str| Lines::default().read(line).unwrap_err();
         insta::assert_snapshot!(wrong(r#"{"progress": 12}"#), @"`process` is missing, or neither a number nor a string");
         insta::assert_snapshot!(wrong(r#"{"process": "a", "progress": -1}"#), @"`progress` is -1, not a number from 0");
         insta::assert_snapshot!(wrong(r#"{"process": "a", "progress": 1, "last": true}"#), @"unknown key `last`: the keys are `process`, `progress`, `operations`, `is_last`");

@@ -209,13 +209,18 @@ impl Key {
     /// Forgets what was only kept for late operations.
     pub(crate) fn forget(&mut self, checking: &Checking<'_>) {
         if self.standing == Standing::Known && checking.watermark.saturating_sub(self.checked) >= checking.retention {
-            while self.snapshots.len() > 1 {
-                self.snapshots.pop_front();
-            }
-            let needed = self.snapshots[0].first;
-            self.ops.drain(..(needed - self.before) as usize);
-            self.before = needed;
+            self.drop_snapshots_before(u64::MAX);
         }
+    }
+
+    /// Drops all snapshots but the last one before this time, and the operations before the first one that is left.
+    fn drop_snapshots_before(&mut self, time: u64) {
+        while self.snapshots.len() > 1 && self.snapshots[1].at <= time {
+            self.snapshots.pop_front();
+        }
+        let needed = self.snapshots[0].first;
+        self.ops.drain(..(needed - self.before) as usize);
+        self.before = needed;
     }
 
     /// Checks it up to the watermark. A violation that was doubted is withdrawn unless it is found again.
@@ -226,15 +231,14 @@ impl Key {
     }
 
     fn decide(&mut self, label: &str, checking: &Checking<'_>) -> Found {
-        self.notice_losses(checking);
         if let Standing::Violated { at, .. } = self.standing {
-            // Only a late operation can change that.
-            if checking.watermark.saturating_sub(at) >= checking.retention {
-                self.lose(at, self.busy_until());
-                return self.look_for_state(checking);
+            // Only an operation that is late, or known to be lost, can change that.
+            if checking.watermark.saturating_sub(at) < checking.retention {
+                return Found::Fine(0);
             }
-            return Found::Fine(0);
+            self.lose(at, self.busy_until());
         }
+        self.notice_losses(checking);
         if matches!(self.standing, Standing::Unknown { .. }) {
             return self.look_for_state(checking);
         }
@@ -299,16 +303,10 @@ impl Key {
     /// Takes a snapshot, and forgets those that no late operation needs any more.
     fn keep(&mut self, snapshot: Snapshot, checking: &Checking<'_>) {
         self.snapshots.push_back(snapshot);
-        let oldest = checking.watermark.saturating_sub(checking.retention);
-        while self.snapshots.len() > 1 && self.snapshots[1].at <= oldest {
-            self.snapshots.pop_front();
-        }
+        self.drop_snapshots_before(checking.watermark.saturating_sub(checking.retention));
         if self.snapshots.len() > MOST_SNAPSHOTS {
             self.snapshots.remove(self.snapshots.len() - 2);
         }
-        let needed = self.snapshots[0].first;
-        self.ops.drain(..(needed - self.before) as usize);
-        self.before = needed;
     }
 
     /// Forgets the states if operations were lost since the last check. They started after all that was decided.
@@ -336,7 +334,8 @@ impl Key {
                 break;
             }
             let is_alone = self.ops.get(1).is_none_or(|next| next.start > deadline);
-            let can_settle = is_alone && start > *since && start > *busy_until && deadline != u64::MAX;
+            let can_settle =
+                checking.carries && is_alone && start > *since && start > *busy_until && deadline != u64::MAX;
             let state = if can_settle { checking.judge.settled(&alone(op)) } else { None };
             *busy_until = (*busy_until).max(deadline);
             self.ops.pop_front();
@@ -376,7 +375,7 @@ fn ask<'a>(
 }
 
 /// The time after which an operation cannot take effect.
-fn deadline(item: &Item) -> u64 {
+pub(crate) fn deadline(item: &Item) -> u64 {
     match item.end {
         End::At(end) => end,
         End::Unknown { latest } => latest.unwrap_or(u64::MAX),

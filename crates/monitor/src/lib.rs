@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use judge::Judge;
-//! use monitor::{Monitor, Options};
+//! use monitor::{Lines, Monitor, Options};
 //!
 //! let judge = Judge::new("register", judge::Options::default()).expect("a built-in specification");
 //! let mut monitor = Monitor::new(judge, Options::default());
@@ -14,8 +14,9 @@
 //!     {"process": "a", "progress": 5, "is_last": true}
 //!     {"process": "b", "progress": 5, "is_last": true}
 //! "#;
+//! let mut reader = Lines::default();
 //! for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
-//!     monitor.feed(monitor::read_line(line)?);
+//!     monitor.feed(reader.read(line)?);
 //! }
 //! let mut alerts = monitor.advance();
 //! alerts.extend(monitor.finish(false));
@@ -35,6 +36,7 @@
 //!
 //! - Each operation has a number in its process. A number that never comes is a lost operation. It may have been of any key,
 //!   so all keys are unknown from then on, until an operation settles their state, such as a write with nothing beside it.
+//!   So are lines that cannot be read, unless all operations are numbered.
 //! - A process reports its progress, with its operations or without: it will not start another one earlier. The smallest
 //!   progress is the watermark. Nothing after it is decided.
 //! - An operation that comes although it starts before the watermark is late. What was decided since then is decided again,
@@ -54,5 +56,5 @@ mod processes;
 pub use alert::{Alert, AlertKind, Cause};
 pub use checkpoint::{BadCheckpoint, Checkpoint};
 pub use counts::Counts;
-pub use item::{Item, Line, read_line};
+pub use item::{Item, Line, Lines};
 pub use monitor::{Monitor, Options};

@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::alert::{Alert, AlertKind, Cause};
 use crate::counts::Counts;
 use crate::item::{Item, Line};
-use crate::key::{Checking, Found, Key, Losses, Standing};
-use crate::processes::{Admitted, Gap, Processes};
+use crate::key::{Checking, Found, Key, Losses, Standing, deadline};
+use crate::processes::{Admitted, Gap, Process, Processes};
 
 /// How to monitor. Times are in the unit of the operations.
 #[derive(Clone, Debug)]
@@ -29,6 +29,12 @@ pub struct Options {
     /// An operation of unknown outcome takes effect within this time after its start, or not at all; `None` if that is not
     /// known.
     pub unknown_for: Option<u64>,
+    /// Whether a process may start an operation before its last one has ended. Its operations are numbered by their starts
+    /// then, and keys stay unknown after a loss, as the lost operation may still run.
+    pub overlap: bool,
+    /// Whether a process may go on after an operation of unknown outcome. Then a lost operation may take effect at any time,
+    /// or within `unknown_for`.
+    pub go_on: bool,
     /// Whether keys are in an unknown state at first, because the system was running before.
     pub joins: bool,
     /// At most this many keys.
@@ -48,6 +54,8 @@ impl Default for Options {
             idle: None,
             patience: 50,
             unknown_for: None,
+            overlap: false,
+            go_on: false,
             joins: false,
             most_keys: 1 << 20,
             most_ops: 10_000,
@@ -77,17 +85,20 @@ pub struct Monitor {
     pub(crate) counts: Counts,
     pub(crate) causes: BTreeMap<String, Cause>,
     pub(crate) alerts: u64,
-    gaps: Vec<Gap>,
+    /// What is missing, as far as it was not told.
+    gaps: Vec<(AlertKind, String)>,
 }
 
 impl Monitor {
     /// Begins.
     pub fn new(judge: Judge, options: Options) -> Monitor {
+        let mut processes = Processes::default();
+        (processes.habits.overlap, processes.habits.go_on) = (options.overlap, options.go_on);
         Monitor {
             carries: judge.carries(),
             judge,
             options,
-            processes: Processes::default(),
+            processes,
             keys: FxHashMap::default(),
             busy: FxHashSet::default(),
             losses: Losses::default(),
@@ -120,7 +131,8 @@ impl Monitor {
         self.processes.turn += 1;
         let (turn, patience) = (self.processes.turn, self.options.patience);
         let is_full = self.processes.waiting() > MOST_WAITING;
-        let lost = self.processes.give_up(|process| is_full || turn.saturating_sub(process.heard) > patience);
+        let is_due = |process: &Process| is_full || turn.saturating_sub(process.heard) > patience;
+        let lost = self.processes.give_up(self.options.unknown_for, is_due);
         self.admit(lost);
         let watermark = self.processes.advance(self.options.lateness, self.options.retention, self.options.idle);
         self.check_keys(watermark, limits)
@@ -130,7 +142,7 @@ impl Monitor {
     /// have not said that they are over are so too.
     #[expect(clippy::iter_over_hash_type, reason = "keys do not depend on each other")]
     pub fn finish(&mut self, is_complete: bool) -> Vec<Alert> {
-        let lost = self.processes.give_up(|_| true);
+        let lost = self.processes.give_up(self.options.unknown_for, |_| true);
         self.admit(lost);
         if is_complete {
             self.processes.all.values_mut().for_each(|process| process.is_over = true);
@@ -171,9 +183,12 @@ impl Monitor {
         self.alerts
     }
 
-    /// Counts a line that could not be read: whatever it was is lost.
-    pub fn count_unreadable(&mut self) {
+    /// Takes a line that could not be read. It may have been an operation of any key: all are unknown from then on, unless
+    /// operations are numbered, and the numbers tell.
+    pub fn feed_unreadable(&mut self) {
         self.counts.wrong += 1;
+        let lost = self.processes.unreadable();
+        self.admit(lost);
     }
 
     /// The causes of violations, most frequent first.
@@ -199,11 +214,9 @@ impl Monitor {
     fn admit(&mut self, admitted: Admitted) {
         self.counts.duplicates += admitted.duplicates;
         for gap in admitted.gaps {
-            self.counts.lost += gap.count.unwrap_or(1);
-            self.losses.count += 1;
-            self.losses.until = self.losses.until.max(gap.until);
-            self.doubt(&gap);
-            self.gaps.push(gap);
+            self.counts.lost += gap.count;
+            self.lose(&gap);
+            self.gaps.push((AlertKind::Lost, gap.sentence));
         }
         for item in admitted.items {
             self.counts.operations += 1;
@@ -211,9 +224,12 @@ impl Monitor {
         }
     }
 
-    /// Doubts violations that were found although lost operations may have started before: their process seemed idle.
+    /// Makes all keys unknown. Doubts violations that were found although lost operations may have started before: their
+    /// process seemed idle.
     #[expect(clippy::iter_over_hash_type, reason = "keys do not depend on each other")]
-    fn doubt(&mut self, gap: &Gap) {
+    fn lose(&mut self, gap: &Gap) {
+        self.losses.count += 1;
+        self.losses.until = self.losses.until.max(gap.until);
         if gap.from >= self.processes.watermark {
             return;
         }
@@ -233,8 +249,12 @@ impl Monitor {
             None => Value::Nil,
             Some(name) => match item.call.arg(0, name) {
                 Some(value) => value.clone(),
+                // It may be about any key.
                 None => {
+                    let sentence = format!("`{}` has no argument `{name}`", item.call);
                     self.counts.wrong += 1;
+                    self.lose(&Gap { sentence: String::new(), count: 1, from: item.start, until: deadline(&item) });
+                    self.gaps.push((AlertKind::Wrong, sentence));
                     return;
                 }
             },
@@ -252,13 +272,8 @@ impl Monitor {
 
     fn check_keys(&mut self, watermark: u64, limits: &dyn Limits) -> Vec<Alert> {
         let mut alerts = Vec::new();
-        for gap in std::mem::take(&mut self.gaps) {
-            let sentence = match gap.count {
-                Some(1) => format!("an operation of {} is missing", gap.process),
-                Some(count) => format!("{count} operations of {} are missing", gap.process),
-                None => format!("operations of {} are missing", gap.process),
-            };
-            alerts.push(self.alert(AlertKind::Lost, String::new(), watermark, sentence, None));
+        for (kind, sentence) in std::mem::take(&mut self.gaps) {
+            alerts.push(self.alert(kind, String::new(), watermark, sentence, None));
         }
         let checking = Checking {
             judge: &self.judge,
@@ -315,10 +330,13 @@ impl Monitor {
                 // A violation that was doubted, and found again.
                 if let Some(alert) = key.doubted.take() {
                     key.standing = Standing::Violated { at: watermark, alert };
+                    self.busy.insert(value.clone());
                     return alerts;
                 }
                 key.violations += 1;
                 key.standing = Standing::Violated { at: watermark, alert: self.alerts + 1 };
+                // What comes late may explain it.
+                self.busy.insert(value.clone());
                 self.counts.violations += 1;
                 let KeyVerdict { reason, report, .. } = *verdict;
                 let sentence = reason.unwrap_or_default();

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use history::End;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::item::Item;
 
-/// Lost operations of a process: none of them started before `from`, and all of them ended before `until`.
+/// Lost operations: none of them started before `from`, and none of them takes effect after `until`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
-    pub(crate) process: Arc<str>,
-    /// How many; `None` if unknown.
-    pub(crate) count: Option<u64>,
+    /// What is missing, in a sentence.
+    pub(crate) sentence: String,
+    /// How many, at least.
+    pub(crate) count: u64,
     pub(crate) from: u64,
     pub(crate) until: u64,
 }
@@ -27,6 +29,8 @@ pub(crate) struct Process {
     pub(crate) progress: u64,
     /// Whether it starts no operation any more.
     pub(crate) is_over: bool,
+    /// Whether its last operation is of unknown outcome.
+    pub(crate) is_stuck: bool,
     /// The turn in which something of it came last.
     pub(crate) heard: u64,
     /// Operations that came before their predecessors.
@@ -36,9 +40,35 @@ pub(crate) struct Process {
     pub(crate) said: Option<(u64, u64, bool)>,
 }
 
+/// What processes do, as far as it says something about operations that are lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Habits {
+    /// Some operations have no number.
+    pub(crate) are_unnumbered: bool,
+    /// Lines that could not be read while all operations had numbers, which show what is missing.
+    pub(crate) unreadable: u64,
+    /// A process may start an operation before its last one has ended.
+    pub(crate) overlap: bool,
+    /// A process may go on after an operation of unknown outcome.
+    pub(crate) go_on: bool,
+}
+
+impl Habits {
+    /// The time after which a lost operation cannot take effect if the next one of its process starts at `next`.
+    fn latest(&self, next: u64, unknown_for: Option<u64>) -> u64 {
+        match (self.overlap, self.go_on) {
+            (true, _) => u64::MAX,
+            // The lost one may be of unknown outcome.
+            (false, true) => next.saturating_add(unknown_for.unwrap_or(u64::MAX)),
+            (false, false) => next,
+        }
+    }
+}
+
 /// All processes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Processes {
+    pub(crate) habits: Habits,
     pub(crate) all: FxHashMap<Arc<str>, Process>,
     /// The largest time that a process has reached.
     pub(crate) reached: u64,
@@ -70,7 +100,9 @@ impl Processes {
         let process = self.all.entry(item.process.clone()).or_default();
         process.heard = turn;
         let Some(seq) = item.seq else {
-            process.reach(&item);
+            self.habits.are_unnumbered = true;
+            admitted.gaps.extend(self.habits.unreadable_lines());
+            process.reach(&item, self.habits);
             self.reached = self.reached.max(process.progress);
             admitted.items.push(item);
             return admitted;
@@ -81,7 +113,7 @@ impl Processes {
             return admitted;
         }
         process.early.insert(seq, item);
-        process.take(&mut admitted);
+        process.take(&mut self.habits, &mut admitted);
         self.reached = self.reached.max(process.progress);
         admitted
     }
@@ -99,7 +131,7 @@ impl Processes {
                 if process.said.is_none_or(|(known, at, _)| (known, at) <= (count, time)) {
                     process.said = Some((count, time, is_last));
                 }
-                process.take(&mut admitted);
+                process.take(&mut self.habits, &mut admitted);
             }
             None => {
                 process.progress = process.progress.max(time);
@@ -110,16 +142,22 @@ impl Processes {
         admitted
     }
 
+    /// Takes a line that cannot be read, which may have been an operation.
+    pub(crate) fn unreadable(&mut self) -> Admitted {
+        self.habits.unreadable += 1;
+        Admitted { gaps: self.habits.unreadable_lines().into_iter().collect(), ..Admitted::default() }
+    }
+
     /// Gives up waiting for operations that should have come before others.
-    pub(crate) fn give_up(&mut self, is_due: impl Fn(&Process) -> bool) -> Admitted {
+    pub(crate) fn give_up(&mut self, unknown_for: Option<u64>, is_due: impl Fn(&Process) -> bool) -> Admitted {
         let mut admitted = Admitted::default();
         let mut waiting: Vec<(&Arc<str>, &mut Process)> =
             self.all.iter_mut().filter(|(_, process)| process.is_waiting() && is_due(process)).collect();
         waiting.sort_by_key(|(name, _)| (*name).clone());
         for (name, process) in waiting {
             while process.is_waiting() {
-                process.skip(name, &mut admitted);
-                process.take(&mut admitted);
+                process.skip(name, self.habits, unknown_for, &mut admitted);
+                process.take(&mut self.habits, &mut admitted);
             }
             self.reached = self.reached.max(process.progress);
         }
@@ -152,31 +190,40 @@ impl Processes {
     }
 }
 
+impl Habits {
+    /// What lines that cannot be read mean as soon as numbers do not show what is missing.
+    fn unreadable_lines(&mut self) -> Option<Gap> {
+        let count = if self.are_unnumbered { std::mem::take(&mut self.unreadable) } else { 0 };
+        let sentence = || "a line that cannot be read may be an operation of any key".to_owned();
+        (count > 0).then(|| Gap { sentence: sentence(), count, from: 0, until: u64::MAX })
+    }
+}
+
 impl Process {
     /// Notes that an operation of it came.
-    fn reach(&mut self, item: &Item) {
-        match item.end {
-            End::At(end) => {
-                self.progress = self.progress.max(end);
-                self.is_over = false;
-            }
-            // Recorders go on as another process then. If this one goes on, the watermark has not waited for it.
-            End::Unknown { .. } => {
-                self.progress = self.progress.max(item.start);
-                self.is_over = true;
-            }
-        }
+    fn reach(&mut self, item: &Item, habits: Habits) {
+        let ended = match item.end {
+            End::At(end) if !habits.overlap => end,
+            _ => item.start,
+        };
+        self.progress = self.progress.max(ended);
+        // Otherwise recorders go on as another process. If this one goes on, the watermark has not waited for it.
+        self.is_over = matches!(item.end, End::Unknown { .. }) && !habits.go_on;
     }
 
     /// Takes the operations whose predecessors have all come.
-    fn take(&mut self, admitted: &mut Admitted) {
+    fn take(&mut self, habits: &mut Habits, admitted: &mut Admitted) {
         let Some(mut next) = self.next else { return };
         while let Some(mut item) = self.early.remove(&next) {
-            self.reach(&item);
-            // No operation follows one of unknown outcome in the same process.
-            if matches!(item.end, End::Unknown { .. }) {
+            habits.go_on |= self.is_stuck;
+            // An operation that starts while another one runs, or that never ends, is in a process of its own.
+            let is_unknown = matches!(item.end, End::Unknown { .. });
+            habits.overlap |= item.start < self.progress;
+            if is_unknown || habits.overlap {
                 item.process = format!("{}?{next}", item.process).into();
             }
+            self.is_stuck = is_unknown;
+            self.reach(&item, *habits);
             next += 1;
             admitted.items.push(item);
         }
@@ -193,7 +240,7 @@ impl Process {
     }
 
     /// Goes on with the first operation or word after those that are missing.
-    fn skip(&mut self, name: &Arc<str>, admitted: &mut Admitted) {
+    fn skip(&mut self, name: &Arc<str>, habits: Habits, unknown_for: Option<u64>, admitted: &mut Admitted) {
         let next = self.next.unwrap_or(0);
         let first = self.early.first_key_value().map(|(seq, item)| (*seq, item.start));
         // The last operation of a process may be of unknown outcome, and take effect at any time. One that another follows
@@ -204,12 +251,14 @@ impl Process {
             (None, Some(said)) => said,
             (None, None) => return,
         };
-        let gap = Gap {
-            process: name.clone(),
-            count: until.checked_sub(next),
-            from: self.progress,
-            until: time.max(self.progress),
+        let count = until.saturating_sub(next);
+        let sentence = match count {
+            1 => format!("an operation of {name} is missing"),
+            _ => format!("{count} operations of {name} are missing"),
         };
+        let latest = habits.latest(time, unknown_for).max(self.progress);
+        let from = if habits.overlap { 0 } else { self.progress };
+        let gap = Gap { sentence, count, from, until: latest };
         admitted.gaps.push(gap);
         self.next = Some(until);
     }
@@ -245,14 +294,20 @@ mod tests {
         let mut processes = Processes::default();
         processes.operation(item(0, 1, 2));
         processes.operation(item(3, 7, 8));
-        let given_up = processes.give_up(|_| true);
+        let given_up = processes.give_up(None, |_| true);
         assert_eq!(seqs(&given_up), [3]);
-        assert_eq!(given_up.gaps, [Gap { process: "a".into(), count: Some(2), from: 2, until: 7 }]);
+        assert_eq!(
+            given_up.gaps,
+            [Gap { sentence: "2 operations of a are missing".into(), count: 2, from: 2, until: 7 }]
+        );
         // Also if nothing comes after it but a word.
         processes.progress(&"a".into(), 20, Some(5), true);
         assert_eq!(processes.advance(0, 0, None), 8);
-        let given_up = processes.give_up(|_| true);
-        assert_eq!(given_up.gaps, [Gap { process: "a".into(), count: Some(1), from: 8, until: u64::MAX }]);
+        let given_up = processes.give_up(None, |_| true);
+        assert_eq!(
+            given_up.gaps,
+            [Gap { sentence: "an operation of a is missing".into(), count: 1, from: 8, until: u64::MAX }]
+        );
         assert_eq!(processes.advance(0, 0, None), 20);
     }
 

@@ -53,6 +53,11 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(crate) unknown_for: Option<Duration>,
 
+    /// A process may start an operation before its last one has ended. Its operations are numbered by their starts, and
+    /// after a loss nothing is decided any more.
+    #[arg(long)]
+    pub(crate) overlap: bool,
+
     /// The system was running before: the state of a key is unknown until an operation settles it.
     #[arg(long)]
     pub(crate) join: bool,

@@ -46,6 +46,9 @@ fn options(args: &MonitorArgs) -> Options {
         idle: Some(ticks(args.idle)),
         patience: ticks(args.patience),
         unknown_for: args.unknown_for.map(|time| args.clock.of(time)),
+        overlap: args.overlap,
+        // Clients go on after a timeout.
+        go_on: args.otlp.is_some(),
         joins: args.join,
         most_keys: args.max_keys,
         most_ops: args.max_ops,
@@ -88,7 +91,7 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
                         Ok(line) => monitor.feed(line),
                         Err(why) => {
                             errln!("{why}");
-                            monitor.count_unreadable();
+                            monitor.feed_unreadable();
                         }
                     }
                 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use ::monitor::{Item, Line, read_line};
+use ::monitor::{Item, Line, Lines};
 use history::format::binary::SegmentReader;
 use history::{End, Record};
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ impl Position {
 fn read_lines(mut position: Position, sender: &SyncSender<Batch>) {
     let skipped = std::mem::take(&mut position.lines);
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
-    let mut batch = Vec::new();
+    let (mut lines, mut batch) = (Lines::default(), Vec::new());
     loop {
         let mut line = Vec::new();
         match input.read_until(b'\n', &mut line) {
@@ -105,7 +105,7 @@ fn read_lines(mut position: Position, sender: &SyncSender<Batch>) {
         if position.lines > skipped {
             let number = position.lines;
             let text = std::str::from_utf8(&line).map_err(|error| error.to_string());
-            batch.push(text.and_then(read_line).map_err(|why| format!("line {number}: {why}")));
+            batch.push(text.and_then(|text| lines.read(text)).map_err(|why| format!("line {number}: {why}")));
         }
         // Nothing more is here at once: the rest may come much later.
         let is_all = input.buffer().is_empty();

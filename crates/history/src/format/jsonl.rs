@@ -10,7 +10,9 @@ use crate::format::gaps::{self, Numbers};
 use crate::format::json::Json;
 pub use crate::format::schemas::Fields;
 use crate::format::schemas::Schemas;
-use crate::format::{BLOCKED_BUT, FAILED_BY, FormatError, Location, MAX_DEPTH, Problem, WriteError, unknown_key};
+use crate::format::{
+    BLOCKED_BUT, FAILED_BY, FormatError, Location, MAX_DEPTH, Numbered, Problem, WriteError, unknown_key,
+};
 use crate::{Call, Cut, End, Event, Halt, ProcessId, Record, Trace, Value};
 
 const KEYS: [&str; 12] =
@@ -114,10 +116,30 @@ fn find_gaps(numbered: &[(ProcessId, Number, usize)], trace: &mut Trace) -> Resu
     Ok(())
 }
 
-/// The number of the operation in a line, if it has one. The line has been read before.
-pub fn seq_of(line: &str) -> Option<u64> {
-    let json = line.contains("\"seq\"").then(|| Json::parse(line).ok()).flatten()?;
-    json.field("seq")?.to_string().parse().ok()
+/// Reads operations line by line, as they come.
+#[derive(Debug, Default)]
+pub struct Lines {
+    schemas: Schemas,
+    processes: Trace,
+}
+
+/// The most processes and shapes of calls that lines share.
+const MOST_SHARED: usize = 100_000;
+
+impl Lines {
+    /// The operation of a line that was parsed; `None` for an event.
+    pub fn operation(&mut self, json: Json) -> Result<Option<Numbered>, String> {
+        if is_event(&json) {
+            return read_event(json).map(|_| None).map_err(message);
+        }
+        if self.schemas.len() > MOST_SHARED {
+            *self = Lines::default();
+        }
+        let wrong = |wrong: Wrong| wrong.at(Location::Line(1)).message;
+        let (record, Number { seq, .. }) = read_record(json, &mut self.processes, &mut self.schemas).map_err(wrong)?;
+        let process = self.processes.processes[record.process.index()].clone();
+        Ok(Some(Numbered { process, seq, start: record.start, end: record.end, call: record.call }))
+    }
 }
 
 /// Writes a trace, one operation or event per line.

@@ -17,11 +17,13 @@ pub mod porcupine;
 mod schemas;
 pub mod text;
 
+use std::sync::Arc;
 use std::{fmt, io};
 
 use thiserror::Error;
 
 pub use self::detect::Format;
+use crate::{Call, End};
 
 /// How deep a value may nest in a trace that we read or write: `<<<<1>>>>` has depth two.
 pub const MAX_DEPTH: usize = 32;
@@ -63,6 +65,21 @@ pub enum Location {
     Byte(u64),
     /// A byte of one part of a trace that has several.
     Part(String, u64),
+}
+
+/// An operation that arrives by itself, with its number in its process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbered {
+    /// Its process.
+    pub process: Arc<str>,
+    /// Its number in its process, from 0; `None` if operations are not numbered, and losses are not noticed.
+    pub seq: Option<u64>,
+    /// A time before it began.
+    pub start: u64,
+    /// Its end.
+    pub end: End,
+    /// The call.
+    pub call: Call,
 }
 
 /// Why a failed operation cannot be written with a latest time.

@@ -27,6 +27,11 @@ impl Schemas {
         process
     }
 
+    /// The number of shapes of calls and of processes that it remembers.
+    pub(super) fn len(&self) -> usize {
+        self.schemas.len() + self.processes.len()
+    }
+
     /// A call of this action, which shares its schema with all calls of the same shape.
     pub(super) fn call(&mut self, action: &str, args: Fields, results: Fields) -> Call {
         let (arg_names, args): (Vec<_>, Vec<_>) = args.into_iter().unzip();

@@ -22,8 +22,10 @@
 
 use std::sync::Arc;
 
+use super::node::Node;
 use super::span::{Attributes, Resource};
 use crate::Value;
+use crate::format::FormatError;
 use crate::format::json::Json;
 use crate::format::jsonl::{self, Fields};
 
@@ -103,6 +105,13 @@ pub(super) struct Wrong {
     pub(super) help: Option<String>,
 }
 
+impl Wrong {
+    /// The error at a place of a document.
+    pub(super) fn at(self, node: &Node<'_>) -> FormatError {
+        FormatError { help: self.help, ..node.error(self.message) }
+    }
+}
+
 impl<M: Into<String>> From<M> for Wrong {
     fn from(message: M) -> Wrong {
         Wrong { message: message.into(), help: None }
@@ -120,7 +129,7 @@ pub(super) fn is_adjusted(warning: &str) -> bool {
 }
 
 /// True for attributes with a meaning here.
-pub(super) fn matters(key: &str) -> bool {
+pub fn matters(key: &str) -> bool {
     key.starts_with(PREFIX) || FOREIGN.contains(&key)
 }
 

@@ -97,7 +97,7 @@ fn read_span(node: &Node<'_>, resource: usize, spans: &mut Spans) -> Result<(), 
         dropped: 0,
         attributes,
     };
-    spans.add(node, raw, resource)
+    spans.add(raw, resource, node.line).map_err(|wrong| wrong.at(node))
 }
 
 fn read_parent(node: &Node<'_>) -> Result<Option<u64>, FormatError> {

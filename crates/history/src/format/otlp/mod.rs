@@ -21,6 +21,7 @@ mod clock;
 mod coarse;
 mod convention;
 mod jaeger;
+mod live;
 mod node;
 mod span;
 #[cfg(test)]
@@ -28,11 +29,14 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
+pub use self::convention::matters;
 use self::convention::{Operation, Outcome};
+pub use self::live::{Arrived, Live};
 use self::node::Node;
-use self::span::{Span, Spans};
+use self::span::Span;
+pub use self::span::{Attributes, Kind, Raw, Spans};
 use super::gaps::{self, Numbers};
-use super::json::Reader;
+use super::json::{Json, Reader};
 use super::schemas::Schemas;
 use super::{FormatError, Location, Problem};
 use crate::{End, Halt, Record, Trace, Value};
@@ -120,8 +124,7 @@ fn assemble(mut spans: Spans) -> Result<Trace, FormatError> {
     coarse::widen(&mut spans, &mut trace.notes);
     let (shifts, uncertain) = clock::shifts(&spans)?;
     trace.notes.extend(uncertain);
-    let others = spans.list.iter().filter(|span| span.content.operation.is_none() && span.content.count.is_none());
-    let others = others.count();
+    let others = spans.list.iter().filter(|span| !span.matters()).count();
     if others > 0 {
         let (noun, verb) = if others == 1 { ("span", "was") } else { ("spans", "were") };
         trace.notes.push(format!("{others} {noun} without an attribute `omnilink.*` {verb} left out"));

@@ -7,14 +7,14 @@
 //! An unknown key is an error wherever spans could be below it. Inside a span unknown keys are ignored, because the
 //! protocol adds some from time to time.
 
-use super::convention::{self, Meaning, Operation};
+use super::convention::{self, Meaning, Operation, Wrong};
 use super::node::Node;
-use crate::format::FormatError;
 use crate::format::json::Json;
+use crate::format::{FormatError, Location};
 
-/// The spans of a text, and the resources that they belong to.
+/// Spans, and the resources that they belong to.
 #[derive(Debug, Default)]
-pub(super) struct Spans {
+pub struct Spans {
     pub(super) list: Vec<Span>,
     pub(super) resources: Vec<Resource>,
     /// Why operations are missing.
@@ -47,13 +47,25 @@ pub(super) struct Content {
     pub(super) operation: Option<Operation>,
     /// The process and the number of operations that it had by then.
     pub(super) count: Option<(String, u64)>,
+    /// Whether attributes were dropped.
+    pub(super) is_damaged: bool,
+}
+
+impl Span {
+    /// True if it has a meaning here.
+    pub(super) fn matters(&self) -> bool {
+        self.content.operation.is_some() || self.content.count.is_some()
+    }
 }
 
 /// The role of a span in a call between hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// It waits for an answer.
     Client,
+    /// It makes one.
     Server,
+    /// It has neither role.
     Other,
 }
 
@@ -73,8 +85,8 @@ pub(super) struct Resource {
     pub(super) clock_resolution: Option<u64>,
 }
 
-/// The attributes that matter here, with their values.
-pub(super) type Attributes = Vec<(String, Json)>;
+/// Attributes with their values. Those without a [meaning](super::matters) may be left out.
+pub type Attributes = Vec<(String, Json)>;
 
 /// The list of scopes of a resource, under its present and former names.
 const SCOPES: [&str; 3] = ["scopeSpans", "instrumentationLibrarySpans", "deprecatedScopeSpans"];
@@ -148,25 +160,52 @@ fn read_span(node: &Node<'_>, resource: usize, spans: &mut Spans) -> Result<(), 
     let dropped = node.field("droppedAttributesCount").map(|count| count.unsigned()).transpose()?.unwrap_or(0);
     let attributes = read_attributes(node, "attributes")?;
     let raw = Raw { trace, id, parent, kind, start, precision: 0, end, is_error, name, dropped, attributes };
-    spans.add(node, raw, resource)
+    spans.add(raw, resource, node.line).map_err(|wrong| wrong.at(node))
 }
 
-/// A span before its attributes are understood.
-pub(super) struct Raw<'a> {
-    pub(super) trace: u128,
-    pub(super) id: u64,
-    pub(super) parent: Option<u64>,
-    pub(super) kind: Kind,
-    pub(super) start: u64,
-    pub(super) precision: u64,
-    pub(super) end: Option<u64>,
-    pub(super) is_error: bool,
-    pub(super) name: &'a str,
-    pub(super) dropped: u64,
-    pub(super) attributes: Attributes,
+/// A span before its attributes are understood. Times are nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Raw<'a> {
+    /// The trace that it belongs to.
+    pub trace: u128,
+    /// Its identifier.
+    pub id: u64,
+    /// The span that caused it.
+    pub parent: Option<u64>,
+    /// Its role.
+    pub kind: Kind,
+    /// It began at this time or at most `precision` later.
+    pub start: u64,
+    /// See there.
+    pub precision: u64,
+    /// It ended at this time at the latest; `None` if it did not.
+    pub end: Option<u64>,
+    /// Whether it ended with an error.
+    pub is_error: bool,
+    /// Its name.
+    pub name: &'a str,
+    /// The number of attributes that it lost.
+    pub dropped: u64,
+    /// Its attributes.
+    pub attributes: Attributes,
 }
 
 impl Spans {
+    /// Adds a resource with these attributes. Returns its index.
+    pub fn resource(&mut self, attributes: Attributes) -> Result<usize, FormatError> {
+        let resource = convention::resource(attributes);
+        Ok(self.add_resource(resource.map_err(|message| FormatError::new(Location::Line(1), message))?))
+    }
+
+    /// Adds a span of a resource.
+    pub fn span(&mut self, resource: usize, raw: Raw<'_>) -> Result<(), FormatError> {
+        self.add(raw, resource, 1).map_err(|Wrong { message, help }| FormatError {
+            at: Location::Line(1),
+            message,
+            help,
+        })
+    }
+
     /// The index of a resource, added if it is new.
     pub(super) fn add_resource(&mut self, resource: Resource) -> usize {
         // Neighbors mostly share their resource.
@@ -176,26 +215,31 @@ impl Spans {
         })
     }
 
-    pub(super) fn add(&mut self, node: &Node<'_>, raw: Raw<'_>, resource: usize) -> Result<(), FormatError> {
+    pub(super) fn add(&mut self, raw: Raw<'_>, resource: usize, line: usize) -> Result<(), Wrong> {
         let Raw { trace, id, parent, kind, start, precision, end, is_error, name, dropped, attributes } = raw;
-        let wrong = |message: String| node.error(format!("span {id:016x} of trace {trace:032x}: {message}"));
-        if end.is_some_and(|end| end < start) {
-            return Err(wrong(format!("it ends at {}, before it starts at {start}", end.unwrap_or_default()))
-                .help("the clock was set back meanwhile: use a monotonic clock"));
+        let named = |wrong: Wrong| Wrong {
+            message: format!("span {id:016x} of trace {trace:032x}: {}", wrong.message),
+            ..wrong
+        };
+        if let Some(end) = end.filter(|end| *end < start) {
+            let message = format!("it ends at {end}, before it starts at {start}");
+            let help = "the clock was set back meanwhile: use a monotonic clock";
+            return Err(named(Wrong { message, help: Some(help.into()) }));
         }
         if start == 0 {
-            return Err(wrong("its start is 0".into()));
+            return Err(named("its start is 0".into()));
         }
         let about = convention::About { name, trace, is_error, has_end: end.is_some() };
-        let Meaning { operation, count } = convention::read(attributes, &about, &self.resources[resource])
-            .map_err(|error| FormatError { help: error.help, ..wrong(error.message) })?;
-        if dropped > 0 {
+        let Meaning { operation, count } =
+            convention::read(attributes, &about, &self.resources[resource]).map_err(named)?;
+        let is_damaged = dropped > 0;
+        if is_damaged {
             let noun = if dropped == 1 { "attribute" } else { "attributes" };
             let what = if operation.is_some() { "is an operation that" } else { "may be an operation: it" };
             self.losses.push(format!("span {id:016x} of trace {trace:032x} {what} lost {dropped} {noun}"));
         }
-        let content = Content { parent, kind, start, precision, end, is_error, operation, count };
-        self.list.push(Span { line: node.line, trace, id, content, resource });
+        let content = Content { parent, kind, start, precision, end, is_error, operation, count, is_damaged };
+        self.list.push(Span { line, trace, id, content, resource });
         Ok(())
     }
 }
