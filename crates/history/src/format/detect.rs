@@ -154,6 +154,12 @@ fn has_type(text: &str) -> bool {
     text.contains(":type") || text.contains("\"type\"")
 }
 
+/// The first key of an object, and the text after its colon.
+pub(super) fn first_key(text: &str) -> Option<(&str, &str)> {
+    let (key, rest) = text.trim_start().strip_prefix('{')?.trim_start().strip_prefix('"')?.split_once('"')?;
+    Some((key, rest.trim_start().strip_prefix(':')?))
+}
+
 /// True for lines that are not operations: empty ones and comments.
 pub(super) fn is_skipped(line: &[u8]) -> bool {
     line.is_empty() || line.starts_with(b"//") || line.starts_with(b"#")

@@ -12,6 +12,7 @@ pub mod jepsen;
 pub mod json;
 pub mod jsonl;
 pub mod msgpack;
+mod node;
 pub mod otlp;
 pub mod porcupine;
 mod schemas;

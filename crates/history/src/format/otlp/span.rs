@@ -8,9 +8,9 @@
 //! protocol adds some from time to time.
 
 use super::convention::{self, Meaning, Operation};
-use super::node::Node;
 use crate::format::FormatError;
 use crate::format::json::Json;
+use crate::format::node::Node;
 
 /// The spans of a text, and the resources that they belong to.
 #[derive(Debug, Default)]
