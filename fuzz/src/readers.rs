@@ -18,6 +18,11 @@ pub(crate) fn calls(bytes: &[u8]) {
     assert!(history.ops().iter().all(|op| op.interval.start() <= op.interval.deadline()));
 }
 
+/// Reports of etcd's robustness tests.
+pub(crate) fn read_etcd_robustness(bytes: &[u8]) {
+    read(Format::EtcdRobustness, bytes);
+}
+
 /// Jepsen histories.
 pub(crate) fn read_jepsen(bytes: &[u8]) {
     read(Format::Jepsen, bytes);

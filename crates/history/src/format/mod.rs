@@ -5,8 +5,10 @@
 //! [`Trace::cuts`](crate::Trace::cuts) says so. `FORMAT.md` specifies our own formats.
 
 pub mod binary;
+mod clients;
 mod detect;
 mod edn;
+pub mod etcd;
 mod gaps;
 pub mod jepsen;
 pub mod json;
