@@ -42,6 +42,7 @@ targets! {
     readers::read_otlp,
     readers::read_porcupine_etcd,
     readers::read_porcupine_kv,
+    readers::read_s2,
     readers::read_segment,
     readers::read_text,
     texts::report_json,

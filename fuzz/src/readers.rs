@@ -58,6 +58,11 @@ pub(crate) fn read_porcupine_kv(bytes: &[u8]) {
     read(Format::PorcupineKv, bytes);
 }
 
+/// Histories of S2's verification.
+pub(crate) fn read_s2(bytes: &[u8]) {
+    read(Format::S2, bytes);
+}
+
 /// Binary segments.
 pub(crate) fn read_segment(bytes: &[u8]) {
     let _ = SegmentReader::new("0", bytes).and_then(|reader| Merge::new([reader])).map(Iterator::count);

@@ -4,7 +4,7 @@
 //! accepts more comes later. Formats that are a directory with a file for each process,
 //! [`binary`](crate::format::binary) and [`msgpack`](crate::format::msgpack), have no row.
 
-use crate::format::{FormatError, Location, etcd, jepsen, jsonl, otlp, porcupine, text};
+use crate::format::{FormatError, Location, etcd, jepsen, jsonl, otlp, porcupine, s2, text};
 use crate::{Halt, Trace, name};
 
 /// A format in which a trace is a single file.
@@ -22,6 +22,8 @@ pub enum Format {
     PorcupineEtcd,
     /// Reports of etcd's robustness tests: [`etcd`].
     EtcdRobustness,
+    /// Histories of S2's verification: [`s2`].
+    S2,
     /// Spans of OpenTelemetry in the JSON of OTLP or Tempo: [`otlp::read`].
     Otlp,
     /// Spans in the JSON of Jaeger's user interface: [`otlp::read_jaeger`].
@@ -55,6 +57,7 @@ const TABLE: &[Row] = &[
         detect: |bytes| etcd::detect(text_of(bytes)),
         read: |bytes, halt| etcd::read_until(utf8(bytes)?, halt),
     },
+    Row { format: Format::S2, name: "s2", detect: |bytes| s2::detect(first_line(bytes)), read: s2::read_until },
     Row {
         format: Format::Otlp,
         name: "otlp",
@@ -199,6 +202,8 @@ mod tests {
         assert_eq!(check(b"{:process 0, :type :invoke, :f :get, :key \"7\", :value nil}"), Some("porcupine-kv"));
         assert_eq!(check(b"INFO  jepsen.util - 0\t:invoke\t:read\tnil"), Some("porcupine-etcd"));
         assert_eq!(check(b"{\n  \"ClientId\": 1,\n  \"Input\": {\n    \"Type\": \"txn\","), Some("etcd-robustness"));
+        assert_eq!(check(b"{\"event\":{\"Start\":\"Read\"},\"client_id\":1,\"op_id\":0}"), Some("s2"));
+        assert_eq!(check(b"{\"event\": \"Start\", \"start\": 1}"), Some("jsonl"));
         assert_eq!(check(b"# by hand\nT0 [1 4] write(1)"), Some("text"));
         assert_eq!(check(b"\"a b\" [1 ...] wr"), Some("text"));
         assert_eq!(check(b"\n{\"resourceSpans\": [{\"resource\": {"), Some("otlp"));

@@ -17,6 +17,7 @@ pub mod msgpack;
 mod node;
 pub mod otlp;
 pub mod porcupine;
+pub mod s2;
 mod schemas;
 pub mod text;
 
