@@ -34,6 +34,7 @@ macro_rules! targets {
 targets! {
     files::bundle,
     readers::calls,
+    readers::read_antithesis,
     readers::read_etcd_robustness,
     readers::read_jaeger,
     readers::read_jepsen,

@@ -18,6 +18,11 @@ pub(crate) fn calls(bytes: &[u8]) {
     assert!(history.ops().iter().all(|op| op.interval.start() <= op.interval.deadline()));
 }
 
+/// The output of Antithesis' SDKs.
+pub(crate) fn read_antithesis(bytes: &[u8]) {
+    read(Format::Antithesis, bytes);
+}
+
 /// Reports of etcd's robustness tests.
 pub(crate) fn read_etcd_robustness(bytes: &[u8]) {
     read(Format::EtcdRobustness, bytes);

@@ -4,6 +4,7 @@
 //! [`FormatError`] with a location; a trace that merely breaks off is read up to there, and
 //! [`Trace::cuts`](crate::Trace::cuts) says so. `FORMAT.md` specifies our own formats.
 
+pub mod antithesis;
 pub mod binary;
 mod clients;
 mod detect;
