@@ -34,6 +34,8 @@ macro_rules! targets {
 targets! {
     files::bundle,
     readers::calls,
+    readers::read_antithesis,
+    readers::read_etcd_robustness,
     readers::read_jaeger,
     readers::read_jepsen,
     readers::read_jsonl,
@@ -41,6 +43,7 @@ targets! {
     readers::read_otlp,
     readers::read_porcupine_etcd,
     readers::read_porcupine_kv,
+    readers::read_s2,
     readers::read_segment,
     readers::read_text,
     texts::report_json,

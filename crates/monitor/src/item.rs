@@ -28,7 +28,7 @@ pub enum Line {
 
 /// Reads lines. Calls of the same shape share it.
 #[derive(Debug, Default)]
-pub struct Lines(jsonl::Lines);
+pub struct Lines(jsonl::Live);
 
 impl Lines {
     /// Reads a line: an operation in JSON Lines, with its `seq` if operations are numbered, or the progress of a process,

@@ -30,23 +30,33 @@ const SHORTEST: usize = 40;
 
 /// Reads a trace, stopping when `halt` is raised.
 pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
-    let mut trace = Trace::default();
-    let mut schemas = Schemas::default();
+    let mut lines = Lines::default();
     // Capacity for all lines at once, so that no record is moved; a shorter line has no operation.
-    let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
-    trace.records.reserve(lines.min(bytes.len() / SHORTEST));
+    let count = bytes.iter().filter(|&&byte| byte == b'\n').count();
+    lines.trace.records.reserve(count.min(bytes.len() / SHORTEST));
+    let cut = visit_lines(bytes, halt, |json, line| lines.add(json, line))?;
+    lines.trace.cuts.extend(cut);
+    if halt.is_raised() { Ok(lines.trace) } else { lines.finish() }
+}
+
+/// Visits the JSON values of lines, with the numbers of the lines. Skips empty lines and comments, and stops when `halt`
+/// is raised.
+///
+/// Returns where the text breaks off if it ends inside the last line. Any other unreadable line is an error.
+pub(super) fn visit_lines(
+    bytes: &[u8],
+    halt: &Halt,
+    mut visit: impl FnMut(Json, usize) -> Result<(), FormatError>,
+) -> Result<Option<Cut>, FormatError> {
     let mut offset = 0;
-    let mut numbered = Vec::new();
-    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+    for (line, number) in bytes.split_inclusive(|byte| *byte == b'\n').zip(1..) {
         if halt.is_raised() {
             break;
         }
-        let at = Location::Line(index + 1);
         let is_last = !line.ends_with(b"\n");
         let text = line.trim_ascii();
-        let is_comment = is_skipped(text);
         let json = match str::from_utf8(text) {
-            _ if is_comment => Ok(None),
+            _ if is_skipped(text) => Ok(None),
             Ok(text) => Json::parse(text).map(Some),
             Err(error) => Err(Problem {
                 at: error.valid_up_to(),
@@ -56,33 +66,57 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
         };
         match json {
             Ok(None) => {}
-            // Only a monitor needs to know how far a process is.
-            Ok(Some(json)) if json.field("progress").is_some() => {}
-            Ok(Some(json)) if is_event(&json) => {
-                trace.events.push(read_event(json).map_err(|wrong| wrong.at(at))?);
-            }
-            Ok(Some(json)) => {
-                let (record, number) = read_record(json, &mut trace, &mut schemas).map_err(|wrong| wrong.at(at))?;
-                if number != Number::default() {
-                    numbered.push((record.process, number, index + 1));
-                }
-                trace.records.push(record);
-            }
+            Ok(Some(json)) => visit(json, number)?,
             Err(problem) if is_last && (problem.is_end || text == b"/") => {
                 let found = "the last line is incomplete".to_owned();
-                trace.cuts.push(Cut { part: String::new(), at_byte: offset, found });
+                return Ok(Some(Cut { part: String::new(), at_byte: offset, found }));
             }
             Err(problem) => {
                 let before = String::from_utf8_lossy(&text[..problem.at]).chars().count();
-                return Err(FormatError::new(at, format!("column {}: {}", before + 1, problem.message)));
+                let message = format!("column {}: {}", before + 1, problem.message);
+                return Err(FormatError::new(Location::Line(number), message));
             }
         }
         offset += line.len() as u64;
     }
-    if !numbered.is_empty() && !halt.is_raised() {
-        find_gaps(&numbered, &mut trace)?;
+    Ok(None)
+}
+
+/// The trace that lines are.
+#[derive(Default)]
+pub(super) struct Lines {
+    pub(super) trace: Trace,
+    schemas: Schemas,
+    numbered: Vec<(ProcessId, Number, usize)>,
+}
+
+impl Lines {
+    /// Adds the operation or event in a line.
+    pub(super) fn add(&mut self, json: Json, line: usize) -> Result<(), FormatError> {
+        let at = |wrong: Wrong| wrong.at(Location::Line(line));
+        // Only a monitor needs to know how far a process is.
+        if json.field("progress").is_some() {
+            return Ok(());
+        }
+        if is_event(&json) {
+            self.trace.events.push(read_event(json).map_err(at)?);
+            return Ok(());
+        }
+        let (record, number) = read_record(json, &mut self.trace, &mut self.schemas).map_err(at)?;
+        if number != Number::default() {
+            self.numbered.push((record.process, number, line));
+        }
+        self.trace.records.push(record);
+        Ok(())
     }
-    Ok(trace)
+
+    /// The trace, with the losses that numbers show.
+    pub(super) fn finish(mut self) -> Result<Trace, FormatError> {
+        if !self.numbered.is_empty() {
+            find_gaps(&self.numbered, &mut self.trace)?;
+        }
+        Ok(self.trace)
+    }
 }
 
 /// The number of an operation in its process, and the number of operations that the process has had with it.
@@ -118,7 +152,7 @@ fn find_gaps(numbered: &[(ProcessId, Number, usize)], trace: &mut Trace) -> Resu
 
 /// Reads operations line by line, as they come.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct Live {
     schemas: Schemas,
     processes: Trace,
 }
@@ -126,14 +160,14 @@ pub struct Lines {
 /// The most processes and shapes of calls that lines share.
 const MOST_SHARED: usize = 100_000;
 
-impl Lines {
+impl Live {
     /// The operation of a line that was parsed; `None` for an event.
     pub fn operation(&mut self, json: Json) -> Result<Option<Numbered>, String> {
         if is_event(&json) {
             return read_event(json).map(|_| None).map_err(message);
         }
         if self.schemas.len() > MOST_SHARED {
-            *self = Lines::default();
+            *self = Live::default();
         }
         let wrong = |wrong: Wrong| wrong.at(Location::Line(1)).message;
         let (record, Number { seq, .. }) = read_record(json, &mut self.processes, &mut self.schemas).map_err(wrong)?;

@@ -22,12 +22,12 @@
 
 use std::sync::Arc;
 
-use super::node::Node;
 use super::span::{Attributes, Resource};
 use crate::Value;
 use crate::format::FormatError;
 use crate::format::json::Json;
 use crate::format::jsonl::{self, Fields};
+use crate::format::node::Node;
 
 const PREFIX: &str = "omnilink.";
 

@@ -6,11 +6,11 @@
 //! Jaeger can move the spans of other hosts to where it believes them to belong. Such times are a guess, and an error
 //! here.
 
-use super::node::Node;
 use super::span::{Attributes, Kind, Raw, Spans};
 use super::{FormatError, convention};
 use crate::Value;
 use crate::format::json::Json;
+use crate::format::node::Node;
 
 /// Adds the spans of a document.
 pub(super) fn read_document(node: &Node<'_>, spans: &mut Spans) -> Result<(), FormatError> {

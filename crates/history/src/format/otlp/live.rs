@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::convention::Outcome;
-use super::node::Node;
 use super::span::{Span, Spans};
-use super::{Json, coarse, span};
+use super::{coarse, span};
+use crate::format::json::Json;
+use crate::format::node::Node;
 use crate::format::schemas::Schemas;
 use crate::format::{FormatError, Location, Numbered, Problem};
 use crate::{End, Value};

@@ -22,7 +22,6 @@ mod coarse;
 mod convention;
 mod jaeger;
 mod live;
-mod node;
 mod span;
 #[cfg(test)]
 mod tests;
@@ -32,13 +31,13 @@ use std::collections::{BTreeMap, HashMap};
 pub use self::convention::matters;
 use self::convention::{Operation, Outcome};
 pub use self::live::{Arrived, Live};
-use self::node::Node;
 use self::span::Span;
 pub use self::span::{Attributes, Kind, Raw, Spans};
+use super::detect::first_key;
 use super::gaps::{self, Numbers};
-use super::json::{Json, Reader};
+use super::node::{self, Node};
 use super::schemas::Schemas;
-use super::{FormatError, Location, Problem};
+use super::{FormatError, Location};
 use crate::{End, Halt, Record, Trace, Value};
 
 /// Reads spans in the shape of OTLP or Tempo.
@@ -77,41 +76,16 @@ pub(super) fn detect_jaeger(text: &str) -> bool {
     matches!(first_key(element), Some(("traceID" | "spans", _)))
 }
 
-/// The first key of an object, and the text after its colon.
-fn first_key(text: &str) -> Option<(&str, &str)> {
-    let (key, rest) = text.trim_start().strip_prefix('{')?.trim_start().strip_prefix('"')?.split_once('"')?;
-    Some((key, rest.trim_start().strip_prefix(':')?))
-}
-
 type ReadDocument = fn(&Node<'_>, &mut Spans) -> Result<(), FormatError>;
 
 fn read_documents(input: &str, halt: &Halt, read: ReadDocument) -> Result<Trace, FormatError> {
     let mut spans = Spans::default();
-    let mut reader = Reader::new(input, 0);
-    let (mut line, mut counted) = (1, 0);
-    loop {
-        reader.blank();
-        line += input.as_bytes()[counted..reader.at()].iter().filter(|byte| **byte == b'\n').count();
-        counted = reader.at();
-        if reader.peek().is_none() {
-            break;
-        }
-        if halt.is_raised() {
-            return Ok(Trace::default());
-        }
-        match reader.value() {
-            Ok(json) => read(&Node::document(&json, line), &mut spans)?,
-            // A batch holds spans of any time and process, so one that is torn is not the end of a trace.
-            Err(Problem { is_end: true, .. }) => {
-                spans.losses.push(format!("the text ends inside the spans that begin in line {line}"));
-                break;
-            }
-            Err(Problem { at, message, .. }) => {
-                let line = line + input.as_bytes()[counted..at].iter().filter(|byte| **byte == b'\n').count();
-                return Err(FormatError::new(Location::Line(line), message));
-            }
-        }
+    let torn = node::visit_documents(input, halt, |document| read(document, &mut spans))?;
+    if halt.is_raised() {
+        return Ok(Trace::default());
     }
+    // A batch holds spans of any time and process, so one that is torn is not the end of a trace.
+    spans.losses.extend(torn.map(|line| format!("the text ends inside the spans that begin in line {line}")));
     assemble(spans)
 }
 

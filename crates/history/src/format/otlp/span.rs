@@ -8,8 +8,8 @@
 //! protocol adds some from time to time.
 
 use super::convention::{self, Meaning, Operation, Wrong};
-use super::node::Node;
 use crate::format::json::Json;
+use crate::format::node::Node;
 use crate::format::{FormatError, Location};
 
 /// Spans, and the resources that they belong to.

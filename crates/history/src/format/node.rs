@@ -1,7 +1,36 @@
 //! A place in a JSON document, so that every error names it.
 
-use crate::format::json::Json;
-use crate::format::{FormatError, Location};
+use crate::Halt;
+use crate::format::json::{Json, Reader};
+use crate::format::{FormatError, Location, Problem};
+
+/// Visits the documents of a text, which follow each other with or without line breaks. Stops when `halt` is raised.
+///
+/// Returns the line at which the last document begins if the text ends inside it.
+pub(super) fn visit_documents(
+    input: &str,
+    halt: &Halt,
+    mut visit: impl FnMut(&Node<'_>) -> Result<(), FormatError>,
+) -> Result<Option<usize>, FormatError> {
+    let mut reader = Reader::new(input, 0);
+    let (mut line, mut counted) = (1, 0);
+    let breaks = |from: usize, to: usize| input.as_bytes()[from..to].iter().filter(|byte| **byte == b'\n').count();
+    loop {
+        reader.blank();
+        line += breaks(counted, reader.at());
+        counted = reader.at();
+        if reader.peek().is_none() || halt.is_raised() {
+            return Ok(None);
+        }
+        match reader.value() {
+            Ok(json) => visit(&Node::document(&json, line))?,
+            Err(Problem { is_end: true, .. }) => return Ok(Some(line)),
+            Err(Problem { at, message, .. }) => {
+                return Err(FormatError::new(Location::Line(line + breaks(counted, at)), message));
+            }
+        }
+    }
+}
 
 /// A value with the path that leads to it. Paths are linked on the stack: they cost nothing unless an error prints one.
 #[derive(Clone, Copy)]
@@ -70,6 +99,14 @@ impl<'a> Node<'a> {
         match self.json {
             Json::Text(text) => Ok(text),
             _ => Err(self.unexpected("a string")),
+        }
+    }
+
+    /// A truth value.
+    pub(super) fn flag(&self) -> Result<bool, FormatError> {
+        match self.json {
+            Json::Bool(flag) => Ok(*flag),
+            _ => Err(self.unexpected("a truth value")),
         }
     }
 
