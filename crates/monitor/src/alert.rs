@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 /// Something that a person should know.
 #[derive(Clone, Debug)]
 pub struct Alert {
-    /// Its number, from 1. After a restart the same alert has the same number.
+    /// Its number, from 1.
     pub number: u64,
     /// What it is.
     pub kind: AlertKind,
     /// The key.
     pub key: String,
+    /// For a violation, the start of the operation to look at first: with the key, the same whenever it is told.
+    pub at: Option<u64>,
     /// The watermark when it was found.
     pub watermark: u64,
     /// What happened, in a sentence.
@@ -63,6 +65,7 @@ impl Alert {
             "number": self.number,
             "kind": self.kind,
             "key": self.key,
+            "at": self.at,
             "watermark": self.watermark,
             "sentence": self.sentence,
             "cause": self.cause,

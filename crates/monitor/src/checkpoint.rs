@@ -61,6 +61,7 @@ struct Head {
     watermark: u64,
     turn: u64,
     losses: Losses,
+    dropped_until: u64,
     habits: Habits,
     counts: Counts,
     causes: Vec<Cause>,
@@ -115,6 +116,7 @@ impl Monitor {
             watermark: self.processes.watermark,
             turn: self.processes.turn,
             losses: self.losses,
+            dropped_until: self.dropped_until,
             habits: self.processes.habits,
             counts: self.counts.clone(),
             causes: self.causes.values().cloned().collect(),
@@ -193,7 +195,8 @@ impl Checkpoint {
         }
         (monitor.processes.reached, monitor.processes.watermark) = (head.reached, head.watermark);
         (monitor.processes.turn, monitor.processes.habits) = (head.turn, head.habits);
-        (monitor.losses, monitor.counts, monitor.alerts) = (head.losses, head.counts, head.alerts);
+        (monitor.losses, monitor.dropped_until) = (head.losses, head.dropped_until);
+        (monitor.counts, monitor.alerts) = (head.counts, head.alerts);
         monitor.causes = head.causes.into_iter().map(|cause| (cause.cause.clone(), cause)).collect();
         Ok(Checkpoint { position: head.position, monitor })
     }

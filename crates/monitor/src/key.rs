@@ -109,11 +109,12 @@ pub(crate) struct Losses {
 }
 
 impl Key {
-    /// A key in its initial state, or in an unknown one.
-    pub(crate) fn new(is_known: bool) -> Key {
-        let standing = match is_known {
-            true => Standing::Known,
-            false => Standing::Unknown { since: 0, busy_until: 0 },
+    /// A key in its initial state, or in an unknown one, in which operations may take effect until a time.
+    pub(crate) fn new(busy_until: Option<u64>) -> Key {
+        let is_known = busy_until.is_none();
+        let standing = match busy_until {
+            None => Standing::Known,
+            Some(busy_until) => Standing::Unknown { since: 0, busy_until },
         };
         let first = Snapshot { at: 0, states: None, first: 0 };
         Key {
@@ -126,7 +127,7 @@ impl Key {
             losses: 0,
             doubted: None,
             violations: 0,
-            undecided: 0,
+            undecided: u64::from(!is_known),
         }
     }
 
@@ -139,7 +140,6 @@ impl Key {
                 self.doubted = Some(alert);
             }
             self.lose(self.checked, deadline(&item));
-            self.undecided += 1;
             return Some(false);
         }
         let place = self.ops.partition_point(|other| (other.start, order_of(other)) <= (start, order_of(&item)));
@@ -168,12 +168,14 @@ impl Key {
             && from < at
         {
             self.doubted = Some(alert);
-            self.lose(until, self.busy_until());
+            self.lose(until, 0);
         }
     }
 
-    /// Forgets the states, as something happened before `since` that is unknown.
+    /// Forgets the states, as something happened before `since` that is unknown. An operation that is not kept may take
+    /// effect until `deadline`; those that are kept are looked at again.
     pub(crate) fn lose(&mut self, since: u64, deadline: u64) {
+        self.undecided += 1;
         let mut busy_until = deadline;
         let mut since = since;
         if let Standing::Unknown { since: known, busy_until: busy } = self.standing {
@@ -236,7 +238,7 @@ impl Key {
             if checking.watermark.saturating_sub(at) < checking.retention {
                 return Found::Fine(0);
             }
-            self.lose(at, self.busy_until());
+            self.lose(at, 0);
         }
         self.notice_losses(checking);
         if matches!(self.standing, Standing::Unknown { .. }) {
@@ -272,7 +274,7 @@ impl Key {
 
     /// Forgets the states, as nothing was decided up to the watermark.
     fn give_up(&mut self, undecided: Found, checking: &Checking<'_>) -> Found {
-        self.lose(checking.watermark, self.busy_until());
+        self.lose(checking.watermark, 0);
         undecided
     }
 
@@ -312,14 +314,18 @@ impl Key {
     /// Forgets the states if operations were lost since the last check. They started after all that was decided.
     fn notice_losses(&mut self, checking: &Checking<'_>) {
         if self.losses < checking.losses.count {
-            self.lose(checking.losses.until, self.busy_until());
+            self.lose(checking.losses.until, 0);
             self.losses = checking.losses.count;
         }
     }
 
     /// The latest time at which one of its operations may take effect.
-    fn busy_until(&self) -> u64 {
-        self.ops.iter().map(deadline).max().unwrap_or(0)
+    pub(crate) fn busy_until(&self) -> u64 {
+        let unknown = match self.standing {
+            Standing::Unknown { since, busy_until } => since.max(busy_until),
+            Standing::Known | Standing::Violated { .. } => 0,
+        };
+        self.ops.iter().map(deadline).fold(unknown, u64::max)
     }
 
     /// Looks for an operation after which the state is known: it settles the state whatever it was before, all of what is
@@ -338,9 +344,9 @@ impl Key {
                 checking.carries && is_alone && start > *since && start > *busy_until && deadline != u64::MAX;
             let state = if can_settle { checking.judge.settled(&alone(op)) } else { None };
             *busy_until = (*busy_until).max(deadline);
+            left_out += u64::from(start >= self.checked);
             self.ops.pop_front();
             self.before += 1;
-            left_out += 1;
             if let Some(state) = state {
                 let snapshot = Snapshot { at: deadline + 1, states: Some(vec![state]), first: self.before };
                 self.snapshots = VecDeque::from([snapshot]);
@@ -421,7 +427,9 @@ impl<'a, I: Iterator<Item = &'a Item>> KeyOps for Window<I> {
         });
         let process = ProcessId(process as u32);
         let op = self.sequence.next(&self.names, process, item.start, item.end, item.call.clone());
-        let op = op.map_err(InputError::new)?;
+        let mut op = op.map_err(InputError::new)?;
+        // The number in the input, so that a person finds it there.
+        op.index = item.seq.map_or(op.index, |seq| u32::try_from(seq).unwrap_or(u32::MAX));
         self.seen.push(op.clone());
         Ok(Some(op))
     }

@@ -82,6 +82,8 @@ pub struct Monitor {
     /// Keys with operations.
     pub(crate) busy: FxHashSet<Value>,
     pub(crate) losses: Losses,
+    /// Operations of keys that were dropped may take effect until this time.
+    pub(crate) dropped_until: u64,
     pub(crate) counts: Counts,
     pub(crate) causes: BTreeMap<String, Cause>,
     pub(crate) alerts: u64,
@@ -102,6 +104,7 @@ impl Monitor {
             keys: FxHashMap::default(),
             busy: FxHashSet::default(),
             losses: Losses::default(),
+            dropped_until: 0,
             counts: Counts::default(),
             causes: BTreeMap::new(),
             alerts: 0,
@@ -260,8 +263,8 @@ impl Monitor {
             },
         };
         // A key that is not known may be one that was dropped.
-        let is_known = !self.options.joins && self.counts.dropped == 0;
-        let key = self.keys.entry(value.clone()).or_insert_with(|| Key::new(is_known));
+        let busy_until = (self.options.joins || self.counts.dropped > 0).then_some(self.dropped_until);
+        let key = self.keys.entry(value.clone()).or_insert_with(|| Key::new(busy_until));
         key.touched = self.processes.watermark;
         if let Some(is_in_time) = key.add(item) {
             self.counts.late += 1;
@@ -364,6 +367,7 @@ impl Monitor {
     ) -> Alert {
         self.alerts += 1;
         let (number, mut repeated) = (self.alerts, 0);
+        let at = report.as_deref().and_then(blamed);
         let cause = report.as_deref().and_then(report::cause);
         let cause = cause.unwrap_or_else(|| report::without_numbers(&sentence));
         if kind == AlertKind::Violation && (self.causes.contains_key(&cause) || self.causes.len() < MOST_CAUSES) {
@@ -382,25 +386,43 @@ impl Monitor {
         let report = report.filter(|_| repeated < self.options.most_reports);
         // The end of the input is no time.
         let watermark = watermark.min(self.processes.reached);
-        Alert { number, kind, key, watermark, sentence, cause, repeated, report }
+        Alert { number, kind, key, at, watermark, sentence, cause, repeated, report }
     }
 
-    /// Drops the keys that were quiet for the longest time, if there are too many.
+    /// Drops the keys to which nothing happened for the longest time, if there are too many: those in which nothing is in
+    /// flight, then others, and last those with an operation that may take effect at any time. No key that is new after
+    /// that is known for as long.
     fn make_room(&mut self) {
         if self.keys.len() <= self.options.most_keys {
             return;
         }
-        let quiet = self.keys.iter().filter(|(_, key)| key.is_quiet(self.carries));
-        let mut quiet: Vec<(u64, Value)> = quiet.map(|(value, key)| (key.touched, value.clone())).collect();
+        let rank = |key: &Key| match key.busy_until() {
+            u64::MAX => (2, key.touched),
+            busy_until => (u8::from(busy_until >= self.processes.watermark), key.touched),
+        };
+        let mut all: Vec<_> = self.keys.iter().map(|(value, key)| (rank(key), value.clone())).collect();
         let surplus = self.keys.len() - self.options.most_keys + self.options.most_keys / 8;
-        let surplus = surplus.min(quiet.len());
-        if surplus < quiet.len() {
-            quiet.select_nth_unstable_by_key(surplus, |(touched, _)| *touched);
+        let needed = self.keys.len() - self.options.most_keys;
+        if surplus < all.len() {
+            all.select_nth_unstable_by_key(surplus, |(rank, _)| *rank);
         }
-        for (_, value) in quiet.into_iter().take(surplus) {
-            self.keys.remove(&value);
+        for (count, (rank, value)) in all.into_iter().take(surplus).enumerate() {
+            // Some room in advance is worth a key in which nothing happens, and no other.
+            if rank.0 > 0 && count >= needed {
+                continue;
+            }
+            if let Some(key) = self.keys.remove(&value) {
+                self.counts.unknown += key.unsettled();
+                self.dropped_until = self.dropped_until.max(key.busy_until());
+            }
             self.busy.remove(&value);
             self.counts.dropped += 1;
         }
     }
+}
+
+/// The start of the operation that a reader should look at first.
+fn blamed(report: &report::Report) -> Option<u64> {
+    let report::Verdict::Rejected(rejection) = &report.verdict else { return None };
+    report.operations.get(rejection.subject()?.0).map(|operation| operation.start)
 }

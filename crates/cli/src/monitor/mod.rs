@@ -124,6 +124,8 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
         () if counts.wrong > 0 => Exit::Wrong,
         () if counts.operations == 0 => Exit::Nothing,
         () if counts.unknown > 0 || counts.lost > 0 || counts.inconclusive > 0 => Exit::Inconclusive,
+        // An interrupt came too early.
+        () if counts.checked == 0 => Exit::Inconclusive,
         () => Exit::Accepted,
     })
 }

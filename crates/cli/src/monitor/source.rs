@@ -1,6 +1,6 @@
 //! Where operations come from: standard input, a directory to which recorders write, or spans that are sent here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
@@ -37,6 +37,8 @@ pub(super) type Batch = (Came, Position);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Position {
     lines: u64,
+    /// A digest of these lines, which tells whether the input is still the same.
+    digest: u64,
     segments: BTreeMap<String, u64>,
 }
 
@@ -78,7 +80,7 @@ impl Source {
 
     /// The position after everything that was received.
     pub(super) fn position(&self) -> Value {
-        json!({ "lines": self.position.lines, "segments": self.position.segments })
+        json!({ "lines": self.position.lines, "digest": self.position.digest, "segments": self.position.segments })
     }
 }
 
@@ -86,12 +88,13 @@ impl Position {
     fn read(value: &Value) -> Position {
         let segments = value["segments"].as_object().into_iter().flatten();
         let segments = segments.filter_map(|(name, count)| Some((name.clone(), count.as_u64()?)));
-        Position { lines: value["lines"].as_u64().unwrap_or(0), segments: segments.collect() }
+        let number = |name: &str| value[name].as_u64().unwrap_or(0);
+        Position { lines: number("lines"), digest: number("digest"), segments: segments.collect() }
     }
 }
 
 fn read_lines(mut position: Position, sender: &SyncSender<Batch>) {
-    let skipped = std::mem::take(&mut position.lines);
+    let (skipped, expected) = (std::mem::take(&mut position.lines), std::mem::take(&mut position.digest));
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let (mut lines, mut batch) = (Lines::default(), Vec::new());
     loop {
@@ -102,6 +105,11 @@ fn read_lines(mut position: Position, sender: &SyncSender<Batch>) {
             Err(error) => return drop(sender.send((Came::Failed(error.to_string()), position))),
         }
         position.lines += 1;
+        position.digest = line.iter().fold(position.digest, |digest, byte| fold(digest, *byte));
+        if position.lines == skipped && position.digest != expected {
+            let why = format!("its first {skipped} lines are not those that the stored state is about");
+            return drop(sender.send((Came::Failed(why), position)));
+        }
         if position.lines > skipped {
             let number = position.lines;
             let text = std::str::from_utf8(&line).map_err(|error| error.to_string());
@@ -119,26 +127,36 @@ fn read_lines(mut position: Position, sender: &SyncSender<Batch>) {
     let _ = sender.send((Came::Lines(batch), position));
 }
 
+/// One step of FNV-1a.
+fn fold(digest: u64, byte: u8) -> u64 {
+    (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+}
+
 /// A segment that is still written to.
 struct Growing {
     reader: SegmentReader<File>,
     process: Arc<str>,
     /// The operation that has not returned.
     open: Option<Record>,
-    is_over: bool,
     /// The operations to leave out, because an earlier monitor had them.
     skipped: u64,
 }
 
 /// Reads the segments of a directory as they grow.
 fn follow(directory: &Path, mut position: Position, sender: &SyncSender<Batch>) {
-    let mut segments: BTreeMap<String, Growing> = BTreeMap::new();
+    // `None` for those that are closed and read.
+    let mut segments: BTreeMap<String, Option<Growing>> = BTreeMap::new();
     loop {
         let mut batch = Vec::new();
-        let found = find_segments(directory, &mut segments, &position).and_then(|()| {
+        let found = find_segments(directory, &mut segments, &mut position).and_then(|()| {
             segments.iter_mut().try_for_each(|(name, segment)| {
-                let count = position.segments.entry(name.clone()).or_insert(segment.skipped);
-                segment.read(&mut batch, count).map_err(|error| format!("{name}: {error}"))
+                let Some(growing) = segment else { return Ok(()) };
+                let count = position.segments.entry(name.clone()).or_insert(growing.skipped);
+                let is_over = growing.read(&mut batch, count).map_err(|error| format!("{name}: {error}"))?;
+                if is_over {
+                    *segment = None;
+                }
+                Ok(())
             })
         });
         if let Err(error) = found {
@@ -154,17 +172,22 @@ fn follow(directory: &Path, mut position: Position, sender: &SyncSender<Batch>) 
     }
 }
 
-/// Opens the segments that are new and have their header.
+/// Opens the segments that are new and have their header, and forgets those that were read and are gone.
 fn find_segments(
     directory: &Path,
-    segments: &mut BTreeMap<String, Growing>,
-    position: &Position,
+    segments: &mut BTreeMap<String, Option<Growing>>,
+    position: &mut Position,
 ) -> Result<(), String> {
     let entries = std::fs::read_dir(directory).map_err(|error| error.to_string())?;
+    let mut present = BTreeSet::new();
     for entry in entries {
         let path: PathBuf = entry.map_err(|error| error.to_string())?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.extension().is_none_or(|extension| extension != "seg") || segments.contains_key(&name) {
+        if path.extension().is_none_or(|extension| extension != "seg") {
+            continue;
+        }
+        present.insert(name.clone());
+        if segments.contains_key(&name) {
             continue;
         }
         let file = File::open(&path).map_err(|error| format!("{name}: {error}"))?;
@@ -172,18 +195,17 @@ fn find_segments(
         // Otherwise its header is not complete yet.
         if let Some(process) = reader.process().cloned() {
             let skipped = position.segments.get(&name).copied().unwrap_or(0);
-            segments.insert(name, Growing { reader, process, open: None, is_over: false, skipped });
+            segments.insert(name, Some(Growing { reader, process, open: None, skipped }));
         }
     }
+    segments.retain(|name, segment| segment.is_some() || present.contains(name));
+    position.segments.retain(|name, _| segments.contains_key(name) || present.contains(name));
     Ok(())
 }
 
 impl Growing {
-    /// Reads what was added.
-    fn read(&mut self, batch: &mut Vec<Result<Line, String>>, count: &mut u64) -> Result<(), String> {
-        if self.is_over {
-            return Ok(());
-        }
+    /// Reads what was added. Returns whether it is closed.
+    fn read(&mut self, batch: &mut Vec<Result<Line, String>>, count: &mut u64) -> Result<bool, String> {
         let process = &self.process;
         let progress = |time, is_last| Line::Progress { process: process.clone(), time, operations: None, is_last };
         if *count == 0 && self.open.is_none() {
@@ -201,10 +223,10 @@ impl Growing {
                 break;
             }
         }
-        self.is_over = self.reader.is_closed();
-        if self.is_over {
+        let is_over = self.reader.is_closed();
+        if is_over {
             batch.push(Ok(Line::Progress { process: self.process.clone(), time: 0, operations: None, is_last: true }));
         }
-        Ok(())
+        Ok(is_over)
     }
 }

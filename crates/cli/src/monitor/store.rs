@@ -17,7 +17,7 @@ pub(super) struct Stored {
 impl Stored {
     pub(super) fn new(path: Option<&Path>) -> Stored {
         let Some(path) = path else { return Stored { path: PathBuf::new(), _lock: None, problem: None } };
-        let lock = path.with_extension("lock");
+        let lock = beside(path, ".lock");
         let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&lock);
         let locked = opened.and_then(|file| {
             flock(&file, FlockOperation::NonBlockingLockExclusive)?;
@@ -54,7 +54,7 @@ impl Stored {
 
     /// Replaces it, completely or not at all, also if the machine fails.
     pub(super) fn write(&self, text: &str) -> io::Result<()> {
-        let new = self.path.with_extension("new");
+        let new = beside(&self.path, ".new");
         let mut file = File::create(&new)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
@@ -64,4 +64,11 @@ impl Stored {
         }
         Ok(())
     }
+}
+
+/// The path of a file that belongs to another one.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
