@@ -72,6 +72,9 @@ pub(crate) struct Key {
 /// The most snapshots of a key. Going back to an older one takes longer, and is as right.
 const MOST_SNAPSHOTS: usize = 4;
 
+/// Numbers of operations from here on do not show in reports.
+const FAR: u64 = 1 << 31;
+
 /// What a check of a key found.
 #[derive(Debug)]
 pub(crate) enum Found {
@@ -428,8 +431,8 @@ impl<'a, I: Iterator<Item = &'a Item>> KeyOps for Window<I> {
         let process = ProcessId(process as u32);
         let op = self.sequence.next(&self.names, process, item.start, item.end, item.call.clone());
         let mut op = op.map_err(InputError::new)?;
-        // The number in the input, so that a person finds it there.
-        op.index = item.seq.map_or(op.index, |seq| u32::try_from(seq).unwrap_or(u32::MAX));
+        // The number in the input, so that a person finds it there. Larger ones keep their order.
+        op.index = item.seq.map_or(op.index, |seq| if seq < FAR { seq as u32 } else { FAR as u32 + op.index });
         self.seen.push(op.clone());
         Ok(Some(op))
     }

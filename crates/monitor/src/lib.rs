@@ -52,6 +52,7 @@ mod item;
 mod key;
 mod monitor;
 mod processes;
+pub mod share;
 
 pub use alert::{Alert, AlertKind, Cause};
 pub use checkpoint::{BadCheckpoint, Checkpoint};

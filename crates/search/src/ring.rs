@@ -12,7 +12,8 @@ pub(crate) struct Ring<P> {
 
 impl<P> Ring<P> {
     pub(crate) fn new() -> Ring<P> {
-        Ring { places: vec_of_none(1024) }
+        // A monitor makes one for a few operations of each key.
+        Ring { places: vec_of_none(16) }
     }
 
     pub(crate) fn insert(&mut self, op: Op<P>) {
