@@ -46,6 +46,30 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The counts of two partitions together.
+    pub fn merge(self, other: &Counts) -> Counts {
+        Counts {
+            operations: self.operations + other.operations,
+            duplicates: self.duplicates + other.duplicates,
+            late: self.late + other.late,
+            lost: self.lost + other.lost,
+            unknown: self.unknown + other.unknown,
+            checked: self.checked + other.checked,
+            checks: self.checks + other.checks,
+            violations: self.violations + other.violations,
+            withdrawn: self.withdrawn + other.withdrawn,
+            inconclusive: self.inconclusive + other.inconclusive,
+            wrong: self.wrong + other.wrong,
+            dropped: self.dropped + other.dropped,
+            keys: self.keys + other.keys,
+            unknown_keys: self.unknown_keys + other.unknown_keys,
+            kept: self.kept + other.kept,
+            processes: self.processes.max(other.processes),
+            watermark: self.watermark.min(other.watermark),
+            lag: self.lag.max(other.lag),
+        }
+    }
+
     /// The text format of Prometheus.
     pub fn prometheus(&self) -> String {
         let counters = [

@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(crate) struct MonitorArgs {
-    /// Where operations come from: `-` for JSON Lines on standard input, or a directory to which recorders write.
+    /// Where operations come from: `-` for JSON Lines on standard input, a directory to which recorders write, or a stream of
+    /// NATS JetStream such as `nats://127.0.0.1:4222/STREAM`.
     #[arg(value_name = "SOURCE", default_value = "-")]
     pub(crate) source: PathBuf,
 
@@ -19,6 +20,22 @@ pub(crate) struct MonitorArgs {
     /// Receive spans of OpenTelemetry here instead, by OTLP over HTTP with JSON, such as `127.0.0.1:4318`.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "source")]
     pub(crate) otlp: Option<SocketAddr>,
+
+    /// Number of partitions of the stream: the subjects that end in `.0`, `.1` and so on.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) partitions: u32,
+
+    /// Share the partitions with other monitors of this group. Their states are in a key-value store of this name.
+    #[arg(long, value_name = "NAME", default_value = "omnilink")]
+    pub(crate) group: String,
+
+    /// Take over the partitions of a monitor of the group of which nothing was heard for this long.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    pub(crate) lease: Duration,
+
+    /// File with credentials for NATS.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) credentials: Option<PathBuf>,
 
     /// Argument that is the key: each key is an object of its own.
     #[arg(long, value_name = "NAME", default_value = "key")]

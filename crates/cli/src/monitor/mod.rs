@@ -3,30 +3,35 @@
 //! ```text
 //!  source ── lines ──► Monitor ──► alerts: a file or standard output, pages, a webhook
 //!  (a thread)          │     └───► counts, causes ── serve ──► /metrics, /health, an overview
-//!                      └── checkpoint: state and position, in one file
+//!                      └── state and position: in one file, or in the store of a group of monitors
 //! ```
+//!
+//! An input from a broker has partitions. A group of monitors shares them, and each partition has a thread with all of the
+//! above.
 
+mod group;
 mod otlp;
+mod partition;
 mod serve;
 mod source;
 mod store;
 mod tell;
 
 use std::path::Path;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::Duration;
 
-use ::monitor::{Checkpoint, Monitor, Options};
-use judge::{InputError, Judge};
+use ::monitor::{Counts, Options};
+use judge::InputError;
 
 use crate::args::MonitorArgs;
 use crate::exit::Exit;
 use crate::limits;
-use crate::outcome::print_spec_error;
 use crate::terminal::complain;
 
+use self::partition::{Outlet, Partition, State};
 use self::serve::Shared;
-use self::source::{Came, Source};
+use self::source::Source;
 use self::store::Stored;
 use self::tell::Teller;
 
@@ -61,63 +66,20 @@ fn wrong(about: &Path, error: impl std::fmt::Display) -> Exit {
 }
 
 fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
-    let judge = || Judge::new(&args.spec, judge::Options::default()).map_err(|failed| print_spec_error(&failed));
-    let stored = Stored::new(args.checkpoint.as_deref());
-    let (mut monitor, position) = match stored.read().map_err(|error| wrong(stored.path(), error))? {
-        Some(text) => {
-            let checkpoint = Checkpoint::read(&text, &args.spec, judge()?, options(args));
-            let Checkpoint { position, monitor } = checkpoint.map_err(|error| wrong(stored.path(), error))?;
-            (monitor, Some(position))
-        }
-        None => (Monitor::new(judge()?, options(args)), None),
-    };
     // What is shown takes a look at every key, so it is made only for a server.
     let shared = args.listen.map(|_| Shared::new(args));
     if let (Some(address), Some(shared)) = (args.listen, &shared) {
         serve::start(address, args.remote, shared.clone())?;
     }
-    let mut teller = Teller::new(args, monitor.alerts())?;
-    let mut source = match args.otlp {
-        Some(address) => Source::receive_spans(address, args.remote)?,
-        None => Source::open(&args.source, position.as_ref()).map_err(|error| wrong(&args.source, error))?,
+    let counts = match group::Address::read(args)? {
+        Some(address) => {
+            let outlet = Outlet { teller: Mutex::new(Teller::new(args, None)?), shared };
+            let counts = group::run(args, &address, &outlet)?;
+            outlet.finish();
+            counts
+        }
+        None => watch_alone(args, shared)?,
     };
-    let (mut ticked, mut saved) = (Instant::now(), Instant::now());
-    let mut is_over = false;
-    while !is_over && !limits::is_interrupted() {
-        match source.receive(args.every.saturating_sub(ticked.elapsed())) {
-            Ok(Came::Lines(lines)) => {
-                for line in lines {
-                    match line {
-                        Ok(line) => monitor.feed(line),
-                        Err(why) => {
-                            errln!("{why}");
-                            monitor.feed_unreadable();
-                        }
-                    }
-                }
-            }
-            Ok(Came::Failed(error)) => return Err(wrong(&args.source, error)),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => is_over = true,
-        }
-        if ticked.elapsed() >= args.every || is_over {
-            ticked = Instant::now();
-            teller.tell(monitor.advance())?;
-            shared.iter().for_each(|shared| shared.update(&monitor));
-        }
-        if saved.elapsed() >= args.checkpoint_every && args.checkpoint.is_some() {
-            saved = Instant::now();
-            save(args, &stored, &monitor, &source)?;
-        }
-    }
-    // An interrupt ends the monitor, not the system: the rest comes to the next one.
-    if is_over {
-        teller.tell(monitor.finish(args.complete))?;
-    }
-    shared.iter().for_each(|shared| shared.update(&monitor));
-    save(args, &stored, &monitor, &source)?;
-    teller.finish();
-    let counts = monitor.counts();
     errln!("{}", summary(&counts));
     Ok(match () {
         () if counts.violations > 0 => Exit::Rejected,
@@ -130,16 +92,26 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
     })
 }
 
-fn save(args: &MonitorArgs, stored: &Stored, monitor: &Monitor, source: &Source) -> Result<(), Exit> {
-    if args.checkpoint.is_none() {
-        return Ok(());
-    }
-    let text = monitor.save(&args.spec, &source.position()).map_err(|error| wrong(stored.path(), error))?;
-    stored.write(&text).map_err(|error| wrong(stored.path(), error))
+/// Watches an input that no other monitor has a part of.
+fn watch_alone(args: &MonitorArgs, shared: Option<Shared>) -> Result<Counts, Exit> {
+    let stored = Stored::new(args.checkpoint.as_deref());
+    let text = stored.read().map_err(|error| wrong(stored.path(), error))?;
+    let (monitor, position) =
+        partition::restore(args, text.as_deref())?.map_err(|error| wrong(stored.path(), error))?;
+    let outlet = Outlet { teller: Mutex::new(Teller::new(args, Some(monitor.alerts()))?), shared };
+    let source = match args.otlp {
+        Some(address) => Source::receive_spans(address, args.remote)?,
+        None => Source::open(&args.source, position.as_ref()).map_err(|error| wrong(&args.source, error))?,
+    };
+    let state = if args.checkpoint.is_some() { State::File(stored) } else { State::None };
+    let mut partition = Partition { args, number: None, monitor, source, state };
+    partition.run(&outlet, &limits::is_interrupted)?;
+    outlet.finish();
+    Ok(partition.monitor.counts())
 }
 
 /// What was seen, in a line.
-fn summary(counts: &::monitor::Counts) -> String {
+fn summary(counts: &Counts) -> String {
     let mut parts = vec![
         format!("{} of {} operations checked", counts.checked, counts.operations),
         format!("{} keys", counts.keys + counts.dropped),

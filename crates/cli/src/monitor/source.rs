@@ -1,4 +1,5 @@
-//! Where operations come from: standard input, a directory to which recorders write, or spans that are sent here.
+//! Where operations come from: standard input, a directory to which recorders write, a partition of a log, or spans that are
+//! sent here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
+use ::monitor::share::{Log, Message};
 use ::monitor::{Item, Line, Lines};
 use history::format::binary::SegmentReader;
 use history::{End, Record};
@@ -40,6 +42,8 @@ pub(super) struct Position {
     /// A digest of these lines, which tells whether the input is still the same.
     digest: u64,
     segments: BTreeMap<String, u64>,
+    /// The position in a partition of a log.
+    message: Option<u64>,
 }
 
 /// A source, read by a thread of its own.
@@ -71,6 +75,15 @@ impl Source {
         Ok(Source { batches, position: Position::default() })
     }
 
+    /// Reads a partition of a log, after this position.
+    pub(super) fn follow(log: Arc<dyn Log>, partition: u32, position: Option<&Value>) -> Source {
+        let position = position.map(Position::read).unwrap_or_default();
+        let (sender, batches) = sync_channel(16);
+        let from = position.clone();
+        std::thread::spawn(move || follow_log(&*log, partition, from, &sender));
+        Source { batches, position }
+    }
+
     /// What came within this time.
     pub(super) fn receive(&mut self, within: Duration) -> Result<Came, RecvTimeoutError> {
         let (came, position) = self.batches.recv_timeout(within)?;
@@ -80,7 +93,8 @@ impl Source {
 
     /// The position after everything that was received.
     pub(super) fn position(&self) -> Value {
-        json!({ "lines": self.position.lines, "digest": self.position.digest, "segments": self.position.segments })
+        let Position { lines, digest, segments, message } = &self.position;
+        json!({ "lines": lines, "digest": digest, "segments": segments, "message": message })
     }
 }
 
@@ -89,7 +103,12 @@ impl Position {
         let segments = value["segments"].as_object().into_iter().flatten();
         let segments = segments.filter_map(|(name, count)| Some((name.clone(), count.as_u64()?)));
         let number = |name: &str| value[name].as_u64().unwrap_or(0);
-        Position { lines: number("lines"), digest: number("digest"), segments: segments.collect() }
+        Position {
+            lines: number("lines"),
+            digest: number("digest"),
+            segments: segments.collect(),
+            message: value["message"].as_u64(),
+        }
     }
 }
 
@@ -125,6 +144,32 @@ fn read_lines(mut position: Position, sender: &SyncSender<Batch>) {
         }
     }
     let _ = sender.send((Came::Lines(batch), position));
+}
+
+/// Reads a partition until its monitor has ended.
+fn follow_log(log: &dyn Log, partition: u32, mut position: Position, sender: &SyncSender<Batch>) {
+    let mut reader = Lines::default();
+    let after = position.message;
+    let result = log.follow(partition, after, &mut |messages| {
+        let mut batch = Vec::new();
+        for message in messages {
+            match message {
+                Message::Lines { at, text } => {
+                    position.message = Some(at);
+                    for line in text.split(|byte| *byte == b'\n') {
+                        let line = std::str::from_utf8(line).map_err(|error| error.to_string());
+                        let line = line.and_then(|line| reader.read(line));
+                        batch.push(line.map_err(|why| format!("partition {partition}, message {at}: {why}")));
+                    }
+                }
+                Message::Missing(why) => batch.push(Err(format!("partition {partition}: {why}"))),
+            }
+        }
+        sender.send((Came::Lines(batch), position.clone())).is_ok()
+    });
+    if let Err(error) = result {
+        let _ = sender.send((Came::Failed(error.to_string()), position));
+    }
 }
 
 /// One step of FNV-1a.

@@ -32,8 +32,8 @@ const LAST_PAUSE: Duration = Duration::from_secs(30);
 const ATTEMPTS: u32 = 10;
 
 impl Teller {
-    /// `told` alerts were told before the state was stored: later ones in the file are told again.
-    pub(super) fn new(args: &MonitorArgs, told: u64) -> Result<Teller, Exit> {
+    /// `told` alerts were told before the state was stored: later ones in the file are told again. `None` keeps all.
+    pub(super) fn new(args: &MonitorArgs, told: Option<u64>) -> Result<Teller, Exit> {
         let file = match &args.alerts {
             Some(path) => Some((path.clone(), open(path, told).map_err(|error| wrong(path, error))?)),
             None => None,
@@ -48,14 +48,21 @@ impl Teller {
         Ok(Teller { file, pages: args.pages.clone(), webhook, unsent: 0 })
     }
 
-    pub(super) fn tell(&mut self, alerts: Vec<Alert>) -> Result<(), Exit> {
+    pub(super) fn tell(&mut self, partition: Option<u32>, alerts: Vec<Alert>) -> Result<(), Exit> {
         for alert in alerts {
             let mut json = alert.to_json();
-            if let (Some(directory), Some(report)) = (&self.pages, &alert.report) {
-                let path = directory.join(format!("alert-{}.html", alert.number));
-                write_page(&path, &page(report, None, None, None)).map_err(|error| wrong(&path, error.message))?;
+            let mut add = |name: &str, value: serde_json::Value| {
                 json.truncate(json.len() - 1);
-                json += &format!(",\"page\":{}}}", serde_json::Value::from(path.display().to_string()));
+                json += &format!(",\"{name}\":{value}}}");
+            };
+            if let Some(partition) = partition {
+                add("partition", partition.into());
+            }
+            if let (Some(directory), Some(report)) = (&self.pages, &alert.report) {
+                let of_partition = partition.map_or(String::new(), |partition| format!("{partition}-"));
+                let path = directory.join(format!("alert-{of_partition}{}.html", alert.number));
+                write_page(&path, &page(report, None, None, None)).map_err(|error| wrong(&path, error.message))?;
+                add("page", path.display().to_string().into());
             }
             match &mut self.file {
                 Some((path, file)) => writeln!(file, "{json}").map_err(|error| wrong(path, error))?,
@@ -87,7 +94,8 @@ impl Teller {
 }
 
 /// Opens the file, without the alerts that are going to be told again.
-fn open(path: &Path, told: u64) -> io::Result<File> {
+fn open(path: &Path, told: Option<u64>) -> io::Result<File> {
+    let Some(told) = told else { return OpenOptions::new().create(true).append(true).open(path) };
     let mut kept = Vec::new();
     if path.exists() {
         for line in BufReader::new(File::open(path)?).lines() {
