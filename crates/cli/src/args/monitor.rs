@@ -17,9 +17,13 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "SPEC")]
     pub(crate) spec: String,
 
-    /// Receive spans of OpenTelemetry here instead, by OTLP over HTTP with JSON, such as `127.0.0.1:4318`.
+    /// Receive spans of OpenTelemetry here instead, by OTLP over HTTP, such as `127.0.0.1:4318`.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "source")]
     pub(crate) otlp: Option<SocketAddr>,
+
+    /// Receive spans of OpenTelemetry here instead, by OTLP over gRPC, such as `127.0.0.1:4317`.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "source")]
+    pub(crate) otlp_grpc: Option<SocketAddr>,
 
     /// Number of partitions of the stream: the subjects that end in `.0`, `.1` and so on.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -116,9 +120,21 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// Let `--listen` and `--otlp` name an address that other machines reach.
+    /// Let `--listen`, `--otlp` and `--otlp-grpc` name addresses that other machines reach.
     #[arg(long)]
     pub(crate) remote: bool,
+
+    /// Answer only requests to these addresses that send the token in this file, as `Authorization: Bearer TOKEN`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// Answer only requests with TLS, with the certificate in this file.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_certificate: Option<PathBuf>,
+
+    /// Key of the certificate.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_key: Option<PathBuf>,
 
     /// Standard input ends when all operations have come: processes that have not said that they are over are over too.
     #[arg(long)]

@@ -10,6 +10,7 @@
 //! above.
 
 mod group;
+mod listen;
 mod otlp;
 mod partition;
 mod serve;
@@ -29,6 +30,7 @@ use crate::exit::Exit;
 use crate::limits;
 use crate::terminal::complain;
 
+use self::listen::Access;
 use self::partition::{Outlet, Partition, State};
 use self::serve::Shared;
 use self::source::Source;
@@ -53,12 +55,16 @@ fn options(args: &MonitorArgs) -> Options {
         unknown_for: args.unknown_for.map(|time| args.clock.of(time)),
         overlap: args.overlap,
         // Clients go on after a timeout.
-        go_on: args.otlp.is_some(),
+        go_on: receives_spans(args),
         joins: args.join,
         most_keys: args.max_keys,
         most_ops: args.max_ops,
         ..Options::default()
     }
+}
+
+fn receives_spans(args: &MonitorArgs) -> bool {
+    args.otlp.is_some() || args.otlp_grpc.is_some()
 }
 
 fn wrong(about: &Path, error: impl std::fmt::Display) -> Exit {
@@ -68,8 +74,9 @@ fn wrong(about: &Path, error: impl std::fmt::Display) -> Exit {
 fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
     // What is shown takes a look at every key, so it is made only for a server.
     let shared = args.listen.map(|_| Shared::new(args));
+    let access = Access::new(args)?;
     if let (Some(address), Some(shared)) = (args.listen, &shared) {
-        serve::start(address, args.remote, shared.clone())?;
+        serve::start(address, &access, shared.clone())?;
     }
     let counts = match group::Address::read(args)? {
         Some(address) => {
@@ -78,7 +85,7 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
             outlet.finish();
             counts
         }
-        None => watch_alone(args, shared)?,
+        None => watch_alone(args, &access, shared)?,
     };
     errln!("{}", summary(&counts));
     Ok(match () {
@@ -93,15 +100,15 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
 }
 
 /// Watches an input that no other monitor has a part of.
-fn watch_alone(args: &MonitorArgs, shared: Option<Shared>) -> Result<Counts, Exit> {
+fn watch_alone(args: &MonitorArgs, access: &Access, shared: Option<Shared>) -> Result<Counts, Exit> {
     let stored = Stored::new(args.checkpoint.as_deref());
     let text = stored.read().map_err(|error| wrong(stored.path(), error))?;
     let (monitor, position) =
         partition::restore(args, text.as_deref())?.map_err(|error| wrong(stored.path(), error))?;
     let outlet = Outlet { teller: Mutex::new(Teller::new(args, Some(monitor.alerts()))?), shared };
-    let source = match args.otlp {
-        Some(address) => Source::receive_spans(address, args.remote)?,
-        None => Source::open(&args.source, position.as_ref()).map_err(|error| wrong(&args.source, error))?,
+    let source = match receives_spans(args) {
+        true => Source::receive_spans(args, access)?,
+        false => Source::open(&args.source, position.as_ref()).map_err(|error| wrong(&args.source, error))?,
     };
     let state = if args.checkpoint.is_some() { State::File(stored) } else { State::None };
     let mut partition = Partition { args, number: None, monitor, source, state };

@@ -1,38 +1,27 @@
 //! `/metrics` for Prometheus, `/health`, and a page about what was seen so far.
 //!
-//! It binds to the loopback interface unless the user says otherwise, and shows keys and values of operations: all
-//! users of machines that reach it can read them.
+//! It shows keys and values of operations: all users of machines that reach it can read them, unless there is a token.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ::monitor::{Cause, Counts, Monitor};
 use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use judge::InputError;
+use hyper::{Method, Response, StatusCode};
 use page::Index;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
+use super::listen::Access;
 use crate::args::MonitorArgs;
 use crate::exit::Exit;
 use crate::files::TOOL;
-use crate::terminal::complain;
 
 /// A monitor that has not said anything for this long is not healthy.
 const SILENT: Duration = Duration::from_secs(60);
-
-/// The time after which a silent client is disconnected.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What monitors last said, for each partition.
 #[derive(Clone)]
@@ -201,61 +190,11 @@ impl Said {
 }
 
 /// Serves until the command ends.
-pub(super) fn start(address: SocketAddr, is_remote: bool, shared: Shared) -> Result<JoinHandle<()>, Exit> {
-    listen("--listen", address, is_remote, move |request| {
+pub(super) fn start(address: SocketAddr, access: &Access, shared: Shared) -> Result<(), Exit> {
+    access.serve("--listen", address, move |request| {
         let shared = shared.clone();
         async move { answer(&shared, request.method(), request.uri().path()) }
     })
-}
-
-/// Answers requests on a thread of its own. The address is printed.
-pub(super) fn listen<S, F>(
-    option: &str,
-    address: SocketAddr,
-    is_remote: bool,
-    answer: S,
-) -> Result<JoinHandle<()>, Exit>
-where
-    S: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
-    F: Future<Output = Response<Full<Bytes>>> + 'static,
-{
-    if !address.ip().is_loopback() && !is_remote {
-        let message = format!("{address} can be reached by other machines");
-        let help = Some("name an address of this machine such as `127.0.0.1:9464`, or add `--remote`".to_owned());
-        return Err(complain(option, &InputError { message, help }));
-    }
-    let failed = |error: std::io::Error| complain(option, &InputError::new(format!("{address}: {error}")));
-    let listener = std::net::TcpListener::bind(address).map_err(failed)?;
-    listener.set_nonblocking(true).map_err(failed)?;
-    errln!("http://{}/", listener.local_addr().map_err(failed)?);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    Ok(std::thread::spawn(move || {
-        let local = tokio::task::LocalSet::new();
-        local.block_on(&runtime, async move {
-            let Ok(listener) = TcpListener::from_std(listener) else { return };
-            loop {
-                match listener.accept().await {
-                    Ok((stream, _)) => drop(tokio::task::spawn_local(converse(stream, answer.clone()))),
-                    Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
-                }
-            }
-        });
-    }))
-}
-
-async fn converse<S, F>(stream: tokio::net::TcpStream, answer: S)
-where
-    S: Fn(Request<Incoming>) -> F,
-    F: Future<Output = Response<Full<Bytes>>>,
-{
-    let service = service_fn(|request| {
-        let response = answer(request);
-        async move { Ok::<_, Infallible>(response.await) }
-    });
-    let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-    // Errors of a client are ignored.
-    let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }
 
 fn answer(shared: &Shared, method: &Method, path: &str) -> Response<Full<Bytes>> {

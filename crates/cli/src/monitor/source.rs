@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -16,7 +15,9 @@ use history::format::binary::SegmentReader;
 use history::{End, Record};
 use serde_json::{Value, json};
 
+use super::listen::Access;
 use super::otlp;
+use crate::args::MonitorArgs;
 use crate::exit::Exit;
 
 /// The most lines that are handed over at once.
@@ -69,9 +70,15 @@ impl Source {
     }
 
     /// Receives spans. What was received before a restart is lost unless the sender sends it again: there is no position.
-    pub(super) fn receive_spans(address: SocketAddr, is_remote: bool) -> Result<Source, Exit> {
+    pub(super) fn receive_spans(args: &MonitorArgs, access: &Access) -> Result<Source, Exit> {
         let (sender, batches) = sync_channel(16);
-        otlp::start(address, is_remote, sender)?;
+        let receiver = otlp::Receiver::new(sender);
+        if let Some(address) = args.otlp {
+            receiver.clone().serve_http(address, access)?;
+        }
+        if let Some(address) = args.otlp_grpc {
+            receiver.serve_grpc(address, access)?;
+        }
         Ok(Source { batches, position: Position::default() })
     }
 

@@ -110,6 +110,14 @@ impl FormatError {
         FormatError { at, message: message.into(), help: None }
     }
 
+    /// The error without its location, and its help in a line of its own.
+    pub fn full(&self) -> String {
+        match &self.help {
+            Some(help) => format!("{}\nhelp: {help}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     /// The same error with help.
     pub fn help(self, help: impl Into<String>) -> FormatError {
         FormatError { help: Some(help.into()), ..self }
