@@ -165,14 +165,20 @@ impl Processes {
     }
 
     /// Moves the watermark to the smallest progress of the processes that are not over, less `lateness`. A process of which
-    /// nothing came for `idle` turns does not hold it up. A process that is over is remembered for `retention`, so that an
-    /// operation that comes again is not taken for the first one of another process.
+    /// nothing came for `idle` turns does not hold it up, and if nothing came of any, nothing is waited for. A process that is
+    /// over is remembered for `retention`, so that an operation that comes again is not taken for the first one of another
+    /// process.
     pub(crate) fn advance(&mut self, lateness: u64, retention: u64, idle: Option<u64>) -> u64 {
         let turn = self.turn;
-        let is_live =
-            |process: &&Process| !process.is_over && idle.is_none_or(|idle| turn.saturating_sub(process.heard) < idle);
-        let live = self.all.values().filter(is_live).map(|process| process.progress).min();
-        let reached = if self.has_ended { END } else { live.unwrap_or(self.reached).saturating_sub(lateness) };
+        let is_idle = |process: &Process| idle.is_some_and(|idle| turn.saturating_sub(process.heard) >= idle);
+        let live = self.all.values().filter(|process| !process.is_over && !is_idle(process));
+        let live = live.map(|process| process.progress).min();
+        let is_silent = !self.all.is_empty() && self.all.values().all(is_idle);
+        let reached = match () {
+            () if self.has_ended => END,
+            () if is_silent => self.reached,
+            () => live.unwrap_or(self.reached).saturating_sub(lateness),
+        };
         self.watermark = self.watermark.max(reached);
         let oldest = self.watermark.saturating_sub(retention);
         self.all.retain(|_, process| !process.is_over || process.is_waiting() || process.progress >= oldest);
