@@ -9,8 +9,12 @@ use anyhow::{Context, Result, ensure};
 use crate::workspace::Workspace;
 
 /// The examples. Each starts its servers on this machine, and stops them.
-const SERVERS: &[&str] =
-    &["examples/redis-replica/run.sh", "examples/postgres-counter/run.sh", "examples/zookeeper-sync/run.sh"];
+const SERVERS: &[&str] = &[
+    "examples/redis-replica/run.sh",
+    "examples/postgres-counter/run.sh",
+    "examples/zookeeper-sync/run.sh",
+    "examples/monitor-soak/run.sh",
+];
 
 /// Runs the tests of the recorders, and the programs that the book shows.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {

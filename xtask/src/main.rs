@@ -22,6 +22,7 @@ mod recorders;
 mod reference;
 mod sanitizers;
 mod smoke;
+mod sources;
 mod studies;
 mod tidy;
 mod viewer;
@@ -100,6 +101,8 @@ enum Command {
     },
     /// Check the crates below `fleet`, and jobs on clusters on this machine; needs Java and Python
     Fleet(fleet::Options),
+    /// Check the crates below `sources`, and monitors on brokers on this machine; needs Python
+    Sources(sources::Options),
     /// Run the fuzz targets with libFuzzer
     Fuzz {
         /// The time for each target, in seconds
@@ -180,6 +183,7 @@ fn run(command: Command) -> Result<()> {
             }
         }
         Command::Fleet(options) => fleet::run(&workspace, &options),
+        Command::Sources(options) => sources::run(&workspace, &options),
         Command::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Command::Mutants(options) => mutants::run(&workspace, &options),
         Command::Hostile { full, write, command, name } => {

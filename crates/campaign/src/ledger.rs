@@ -82,6 +82,27 @@ impl Entry {
         SCHEMA.to_owned()
     }
 
+    /// What a monitor saw in an interval: operations are its runs, and violations by cause are those that failed.
+    pub fn monitored(campaign: Described, checked: u64, violations: impl IntoIterator<Item = (String, u64)>) -> Entry {
+        let failure = |(cause, runs)| Failure {
+            kind: "rejected".to_owned(),
+            cause,
+            meets: None,
+            runs,
+            kept_as: None,
+            known: None,
+        };
+        Entry {
+            schema: Entry::schema(),
+            campaign,
+            runs: checked,
+            operations: checked,
+            failures: violations.into_iter().map(failure).collect(),
+            never: Vec::new(),
+            coverage: Coverage::default(),
+        }
+    }
+
     /// Whether runs of this campaign failed for this cause.
     pub(crate) fn has(&self, cause: &Cause) -> bool {
         let is_it = |failure: &Failure| {

@@ -44,7 +44,14 @@ use crate::look::export::Form;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let arguments = match monitor::config::expand(std::env::args_os().collect()) {
+        Ok(arguments) => arguments,
+        Err((path, error)) => {
+            let exit = terminal::complain(&path.display().to_string(), &error);
+            return terminal::finish(exit).into();
+        }
+    };
+    let cli = Cli::parse_from(arguments);
     match cli.color {
         Color::Auto => anstream::ColorChoice::Auto,
         Color::Always => anstream::ColorChoice::Always,

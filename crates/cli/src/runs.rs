@@ -54,7 +54,7 @@ fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
 
 fn summarize(store: &Store, since: Option<&str>, format: Output) -> Result<Exit, Exit> {
     let Some(overview) = overview(store, since)? else {
-        errln!("no campaign of `omnilink fuzz` was noted in {}", store.directory().display());
+        errln!("no campaign was noted in {}", store.directory().display());
         return Ok(Exit::Nothing);
     };
     match format {

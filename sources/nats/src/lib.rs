@@ -4,6 +4,17 @@
 //! message in the stream. There are no acknowledgements: the position is stored with the state that it belongs to, and
 //! nothing else counts.
 //!
+//! ```no_run
+//! use monitor::share::Log;
+//! use nats::{Nats, Options};
+//!
+//! let servers = "nats://127.0.0.1:4222";
+//! let options = Options { servers, stream: "OPS", partitions: 8, group: "omnilink", credentials: None };
+//! let nats = Nats::connect(&options)?;
+//! nats.follow(3, None, &mut |messages| messages.is_empty())?;
+//! # Ok::<(), monitor::share::StoreError>(())
+//! ```
+//!
 //! The client is asynchronous and monitors are not, so it runs on threads of its own.
 
 use std::future::Future;

@@ -1,6 +1,15 @@
 //! Receives spans of OpenTelemetry: OTLP over gRPC, and its messages in protobuf.
 //!
 //! What a span means is decided in [`history::format::otlp`]; here it only gets there.
+//!
+//! ```no_run
+//! use std::net::TcpListener;
+//! use std::sync::Arc;
+//!
+//! let options = otlp::Options { is_allowed: Box::new(|_| true), tls: None, most_bytes: 1 << 20 };
+//! otlp::serve(TcpListener::bind("127.0.0.1:4317")?, options, Arc::new(|spans| Ok(drop(spans))))?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -40,10 +49,13 @@ pub enum Refused {
 /// What takes spans.
 pub type Sink = Arc<dyn Fn(Spans) -> Result<(), Refused> + Send + Sync>;
 
+/// Tells whether a caller may send spans.
+pub type IsAllowed = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
+
 /// How to receive.
 pub struct Options {
     /// Whether what a caller sends as `authorization` is enough.
-    pub is_allowed: Box<dyn Fn(&[u8]) -> bool + Send + Sync>,
+    pub is_allowed: IsAllowed,
     /// A certificate and its key, as PEM.
     pub tls: Option<(Vec<u8>, Vec<u8>)>,
     /// The most bytes of a request.

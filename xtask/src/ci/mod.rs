@@ -17,7 +17,7 @@ use self::steps::{Step, With};
 use crate::workspace::{Build, Workspace};
 use crate::{
     bench, book, fleet, fuzz, hostile, languages, mutants, oracle, packages, recorders, reference, sanitizers, smoke,
-    studies, tidy, viewer, workflows,
+    sources, studies, tidy, viewer, workflows,
 };
 
 /// How many random expressions TLC and our engine are asked; specs are a hundredth of it.
@@ -34,6 +34,7 @@ const STEPS: &[Step] = &[
     Step::new("facade without features", With::Nothing, |workspace| {
         workspace.cargo("clippy --package omnilink --no-default-features -- -D warnings")
     }),
+    Step::new("clippy of sources", With::Nothing, sources::lint),
     Step::new("building tests", With::Nothing, |workspace| nextest(workspace, "--no-run")),
     Step::new("tests", With::Nothing, |workspace| nextest(workspace, "")),
     Step::new("examples in documents", With::Nothing, |workspace| smoke::run(workspace, false)),
@@ -75,6 +76,7 @@ const FULL: &[Step] = &[
     Step::new("answers of TLC on large specs", With::Nothing, |workspace| {
         oracle::run(workspace, &oracle::Options::large())
     }),
+    Step::new("sources", With::Nothing, |workspace| sources::run(workspace, &sources::Options::full())),
     Step::new("fleet", With::Nothing, |workspace| fleet::run(workspace, &fleet::Options::full())),
     Step::new("fuzz for a minute", With::Nothing, |workspace| fuzz::run(workspace, 60, None)),
     Step::new("mutants", With::Nothing, |workspace| mutants::run(workspace, &mutants::Options::default())),

@@ -61,6 +61,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("columns", &["history"]),
     ("monitor", &["history", "judge", "report"]),
+    ("nats", &["monitor"]),
+    ("otlp", &["history"]),
     ("keyed", &["history", "judge", "columns"]),
     ("engine", &["history", "judge", "keyed"]),
     ("python", &["judge", "columns", "keyed"]),
@@ -89,6 +91,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "weak",
             "columns",
             "engine",
+            "nats",
+            "otlp",
         ],
     ),
     ("fuzz", &["explore", "history", "settings", "report", "schedule", "tla", "tla-syntax"]),
@@ -216,7 +220,7 @@ fn check_docs(path: &str, manifest: &str, files: &[File]) -> Result<Vec<Finding>
 
 /// True for a directory with a crate of the product.
 fn is_ours(directory: &str) -> bool {
-    ["crates/", "fleet/"].iter().any(|place| directory.starts_with(place))
+    ["crates/", "fleet/", "sources/"].iter().any(|place| directory.starts_with(place))
 }
 
 /// True if the documentation at the top of a file has a code block that rustdoc compiles and does not expect to fail.

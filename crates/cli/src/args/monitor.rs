@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
+#[command(args_override_self = true)]
 pub(crate) struct MonitorArgs {
     /// Where operations come from: `-` for JSON Lines on standard input, a directory to which recorders write, or a stream of
     /// NATS JetStream such as `nats://127.0.0.1:4222/STREAM`.
@@ -16,6 +17,10 @@ pub(crate) struct MonitorArgs {
     /// Specification: a built-in one with its options, or a TLA+ module.
     #[arg(long, value_name = "SPEC")]
     pub(crate) spec: String,
+
+    /// File with options, under the names that they have here. Those of the command line win.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 
     /// Receive spans of OpenTelemetry here instead, by OTLP over HTTP, such as `127.0.0.1:4318`.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "source")]
@@ -107,6 +112,14 @@ pub(crate) struct MonitorArgs {
     /// Append alerts to this file, one JSON object per line [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub(crate) alerts: Option<PathBuf>,
+
+    /// Note what was found in each interval in this directory, for `omnilink runs summary --store DIR`.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) ledger: Option<PathBuf>,
+
+    /// Length of these intervals.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "1h")]
+    pub(crate) ledger_every: Duration,
 
     /// Write a page for the first violations of each cause into this directory.
     #[arg(long, value_name = "DIR")]

@@ -22,14 +22,21 @@ use crate::terminal::complain;
 pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     let (runs, damaged) = store.list().map_err(wrong_run)?;
     let name = store.directory().display().to_string();
-    if runs.is_empty() && damaged.is_empty() {
+    let overview = overview(store, args.since.since.as_deref())?;
+    if runs.is_empty() && damaged.is_empty() && overview.is_none() {
         errln!("nothing to show: no runs in {name}");
         return Ok(Exit::Nothing);
     }
     let directory = args.output.clone().unwrap_or_else(|| PathBuf::from("report"));
     let complain = |path: &Path, error: &InputError| complain(&path.display().to_string(), error);
     make(&directory).map_err(|error| complain(&directory, &error))?;
-    let (mut exit, mut listed, mut bytes) = (Exit::Nothing, Vec::new(), 0);
+    // A monitor keeps no runs.
+    let exit = match &overview {
+        Some(overview) if runs.is_empty() && overview.has_news() => Exit::Rejected,
+        Some(_) if runs.is_empty() => Exit::Accepted,
+        _ => Exit::Nothing,
+    };
+    let (mut exit, mut listed, mut bytes) = (exit, Vec::new(), 0);
     for run in runs {
         if limits::is_interrupted() {
             return Ok(Exit::Interrupted);
@@ -64,7 +71,6 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     let damaged: Vec<String> = damaged.iter().map(ToString::to_string).collect();
     damaged.iter().for_each(|error| errln!("unreadable: {}", clean(error)));
     let text = listing(&listed, &damaged);
-    let overview = overview(store, args.since.since.as_deref())?;
     let overview = serde_json::to_value(overview).expect("an overview is plain data");
     let index = page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged, overview });
     let page = page::file(&index, &text);

@@ -23,6 +23,9 @@ use crate::terminal::complain;
 /// How often to look at what has ended.
 const TICK: Duration = Duration::from_millis(50);
 
+/// A log and a store, which may be in one place.
+type Broker = (Arc<dyn Log>, Arc<dyn Store>);
+
 /// A stream of a broker.
 pub(super) struct Address {
     servers: String,
@@ -52,7 +55,7 @@ impl Address {
     }
 
     #[cfg(feature = "nats")]
-    fn connect(&self, args: &MonitorArgs) -> Result<(Arc<dyn Log>, Arc<dyn Store>), Exit> {
+    fn connect(&self, args: &MonitorArgs) -> Result<Broker, Exit> {
         let options = nats::Options {
             servers: &self.servers,
             stream: &self.stream,
@@ -65,7 +68,7 @@ impl Address {
     }
 
     #[cfg(not(feature = "nats"))]
-    fn connect(&self, args: &MonitorArgs) -> Result<(Arc<dyn Log>, Arc<dyn Store>), Exit> {
+    fn connect(&self, args: &MonitorArgs) -> Result<Broker, Exit> {
         let message = format!("this command cannot read `{}` of {}", self.stream, self.servers);
         let help = Some("it was built without the feature `nats`".to_owned());
         Err(complain(&args.source.display().to_string(), &InputError { message, help }))

@@ -9,7 +9,9 @@
 //! An input from a broker has partitions. A group of monitors shares them, and each partition has a thread with all of the
 //! above.
 
+pub(crate) mod config;
 mod group;
+mod ledger;
 mod listen;
 mod otlp;
 mod partition;
@@ -121,8 +123,8 @@ fn watch_alone(args: &MonitorArgs, access: &Access, shared: Option<Shared>) -> R
 fn summary(counts: &Counts) -> String {
     let mut parts = vec![
         format!("{} of {} operations checked", counts.checked, counts.operations),
-        format!("{} keys", counts.keys + counts.dropped),
-        format!("{} violations", counts.violations),
+        counted(counts.keys + counts.dropped, "key"),
+        counted(counts.violations, "violation"),
     ];
     let others = [
         (counts.unknown, "undecided"),
@@ -135,4 +137,9 @@ fn summary(counts: &Counts) -> String {
     ];
     parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")));
     parts.join(", ")
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }

@@ -9,6 +9,7 @@ use ::monitor::{Alert, BadCheckpoint, Checkpoint, Monitor};
 use judge::Judge;
 use serde_json::Value;
 
+use super::ledger::Intervals;
 use super::serve::Shared;
 use super::source::{Came, Source};
 use super::store::Stored;
@@ -57,7 +58,6 @@ impl Outlet {
 }
 
 /// The monitor that a state describes, and its position; a new one if there is no state.
-#[expect(clippy::type_complexity, reason = "a monitor and a position, or one of two kinds of errors")]
 pub(super) fn restore(
     args: &MonitorArgs,
     text: Option<&str>,
@@ -74,6 +74,7 @@ impl Partition<'_> {
     pub(super) fn run(&mut self, outlet: &Outlet, is_stopped: &dyn Fn() -> bool) -> Result<bool, Exit> {
         let (every, number) = (self.args.every, self.number);
         let (mut ticked, mut saved) = (Instant::now(), Instant::now());
+        let mut intervals = Intervals::new(self.args, &self.monitor);
         let mut is_over = false;
         while !is_over && !is_stopped() {
             match self.source.receive(every.saturating_sub(ticked.elapsed())) {
@@ -96,6 +97,7 @@ impl Partition<'_> {
                 ticked = Instant::now();
                 outlet.tell(number, self.monitor.advance())?;
                 self.show(outlet);
+                intervals.iter_mut().try_for_each(|intervals| intervals.note(&self.monitor, false))?;
             }
             if saved.elapsed() >= self.args.checkpoint_every {
                 saved = Instant::now();
@@ -109,6 +111,7 @@ impl Partition<'_> {
             outlet.tell(number, self.monitor.finish(self.args.complete))?;
         }
         self.show(outlet);
+        intervals.iter_mut().try_for_each(|intervals| intervals.note(&self.monitor, true))?;
         self.save(true)
     }
 

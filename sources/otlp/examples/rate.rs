@@ -1,0 +1,95 @@
+//! How many spans a second come by OTLP over gRPC: received and dropped, and checked by a monitor. One connection.
+//!
+//! ```sh
+//! cargo run --profile engine -p omnilink-otlp --example rate -- SPANS
+//! ```
+
+#![expect(clippy::print_stdout, reason = "that is what it is for")]
+
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use history::format::otlp::{Arrived, Live};
+use judge::Judge;
+use monitor::{Line, Monitor, Options};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_client::TraceServiceClient;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
+use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
+
+/// The number of spans in a request: what SDKs send at most.
+const IN_REQUEST: u64 = 512;
+
+fn main() {
+    let spans = std::env::args().nth(1).map_or(500_000, |count| count.parse::<u64>().expect("a number"));
+    let requests: Vec<_> = (0..spans).step_by(IN_REQUEST as usize).map(request).collect();
+    let spans = requests.len() as u64 * IN_REQUEST;
+    println!("received: {:.0} spans a second", send(requests.clone(), spans, Arc::new(|_| Ok(()))));
+    let judge = Judge::new("register:initial=0", judge::Options::default()).expect("a built-in specification");
+    let state = Arc::new(Mutex::new((Live::default(), Monitor::new(judge, Options::default()))));
+    let shared = state.clone();
+    let sink: otlp::Sink = Arc::new(move |spans| {
+        let (live, monitor) = &mut *shared.lock().expect("no panic");
+        for arrived in live.take(spans).map_err(|error| otlp::Refused::Wrong(error.full()))? {
+            let Arrived::Operation(operation) = arrived else { panic!("an operation") };
+            monitor.feed(Line::Operation(operation));
+        }
+        if monitor.counts().operations % (IN_REQUEST * 64) == 0 {
+            assert!(monitor.advance().is_empty(), "a correct history");
+        }
+        Ok(())
+    });
+    println!("checked:  {:.0} spans a second", send(requests, spans, sink));
+    let (_, monitor) = &mut *state.lock().expect("no panic");
+    assert!(monitor.finish(true).is_empty(), "a correct history");
+    assert_eq!(monitor.counts().checked, spans);
+}
+
+/// Sends requests one after the other, and returns how many spans were taken in a second.
+fn send(requests: Vec<ExportTraceServiceRequest>, spans: u64, sink: otlp::Sink) -> f64 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("an address");
+    let address = format!("http://{}", listener.local_addr().expect("an address"));
+    let options = otlp::Options { is_allowed: Box::new(|_| true), tls: None, most_bytes: 64 << 20 };
+    otlp::serve(listener, options, sink).expect("a server");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let channel = tonic::transport::Endpoint::new(address).expect("an address").connect().await;
+        let mut client = TraceServiceClient::new(channel.expect("a connection"));
+        let began = Instant::now();
+        for request in requests {
+            client.export(request).await.expect("an answer");
+        }
+        spans as f64 / began.elapsed().as_secs_f64()
+    })
+}
+
+/// Spans of 16 processes on 100,000 registers, each of which holds one value.
+fn request(first: u64) -> ExportTraceServiceRequest {
+    let span = |number: u64| {
+        let pair = |key: &str, value| KeyValue {
+            key: key.to_owned(),
+            value: Some(AnyValue { value: Some(value) }),
+            ..KeyValue::default()
+        };
+        let integer = |value: u64| any_value::Value::IntValue(value as i64);
+        let text = |value: String| any_value::Value::StringValue(value);
+        Span {
+            trace_id: vec![1; 16],
+            span_id: (number + 1).to_be_bytes().to_vec(),
+            name: "write".to_owned(),
+            start_time_unix_nano: 4 * number + 1,
+            end_time_unix_nano: 4 * number + 4,
+            attributes: vec![
+                pair("omnilink.process", text(format!("p{}", number % 16))),
+                pair("omnilink.seq", integer(number / 16)),
+                pair("omnilink.key", integer(number * 7919 % 100_000)),
+                pair("omnilink.args", text(format!("{{\"value\":{number}}}"))),
+            ],
+            ..Span::default()
+        }
+    };
+    let spans = (first..first + IN_REQUEST).map(span).collect();
+    let scope_spans = vec![ScopeSpans { spans, ..ScopeSpans::default() }];
+    ExportTraceServiceRequest { resource_spans: vec![ResourceSpans { scope_spans, ..ResourceSpans::default() }] }
+}
