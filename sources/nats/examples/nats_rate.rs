@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! nats-server -a 127.0.0.1 -p 14222 -js -sd DIR &
-//! cargo run --profile engine -p omnilink-nats --example rate -- nats://127.0.0.1:14222 OPERATIONS
+//! cargo run --profile engine -p omnilink-nats --example nats_rate -- nats://127.0.0.1:14222 OPERATIONS
 //! ```
 
 #![expect(clippy::print_stdout, reason = "that is what it is for")]

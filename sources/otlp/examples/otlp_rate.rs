@@ -1,7 +1,7 @@
 //! How many spans a second come by OTLP over gRPC: received and dropped, and checked by a monitor. One connection.
 //!
 //! ```sh
-//! cargo run --profile engine -p omnilink-otlp --example rate -- SPANS
+//! cargo run --profile engine -p omnilink-otlp --example otlp_rate -- SPANS
 //! ```
 
 #![expect(clippy::print_stdout, reason = "that is what it is for")]
@@ -21,27 +21,31 @@ use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 /// The number of spans in a request: what SDKs send at most.
 const IN_REQUEST: u64 = 512;
 
+/// The number of requests between two checks.
+const BETWEEN: u64 = 100;
+
 fn main() {
     let spans = std::env::args().nth(1).map_or(500_000, |count| count.parse::<u64>().expect("a number"));
     let requests: Vec<_> = (0..spans).step_by(IN_REQUEST as usize).map(request).collect();
     let spans = requests.len() as u64 * IN_REQUEST;
     println!("received: {:.0} spans a second", send(requests.clone(), spans, Arc::new(|_| Ok(()))));
     let judge = Judge::new("register:initial=0", judge::Options::default()).expect("a built-in specification");
-    let state = Arc::new(Mutex::new((Live::default(), Monitor::new(judge, Options::default()))));
+    let state = Arc::new(Mutex::new((Live::default(), Monitor::new(judge, Options::default()), 0_u64)));
     let shared = state.clone();
     let sink: otlp::Sink = Arc::new(move |spans| {
-        let (live, monitor) = &mut *shared.lock().expect("no panic");
+        let (live, monitor, requests) = &mut *shared.lock().expect("no panic");
         for arrived in live.take(spans).map_err(|error| otlp::Refused::Wrong(error.full()))? {
             let Arrived::Operation(operation) = arrived else { panic!("an operation") };
             monitor.feed(Line::Operation(operation));
         }
-        if monitor.counts().operations % (IN_REQUEST * 64) == 0 {
+        *requests += 1;
+        if *requests % BETWEEN == 0 {
             assert!(monitor.advance().is_empty(), "a correct history");
         }
         Ok(())
     });
     println!("checked:  {:.0} spans a second", send(requests, spans, sink));
-    let (_, monitor) = &mut *state.lock().expect("no panic");
+    let (_, monitor, _) = &mut *state.lock().expect("no panic");
     assert!(monitor.finish(true).is_empty(), "a correct history");
     assert_eq!(monitor.counts().checked, spans);
 }
