@@ -1,7 +1,7 @@
 """The monitor of a soak: its input, what it serves, and its files.
 
-`Feed` is a recorder whose lines go to the monitor's standard input. A monitor that starts from a checkpoint skips the lines
-that its predecessor has read, so `Feed` keeps only the lines after the checkpoint and sends empty ones in place of the rest.
+`Feed` is a recorder whose lines go to the monitor's standard input. It keeps the lines after the checkpoint, from which a monitor
+that is started again continues.
 """
 
 import collections
@@ -65,7 +65,6 @@ class Feed(Recorder):
     def send(self, output, number):
         """Sends all lines from a number on, until the feed is closed or the reader is gone."""
         try:
-            output.write(b"\n" * number)
             while True:
                 with self.wake:
                     while number == self.first + len(self.lines) and not self.is_closed:
@@ -120,7 +119,7 @@ class Monitor:
             began = log.tell()
             self.process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", self.command, "monitor", "-", "--listen", "127.0.0.1:0", "--checkpoint",
-                 self.path("state"), "--checkpoint-every", "5s", "--alerts", self.path("alerts.jsonl"), "--pages",
+                 self.path("state"), "--input-continues", "--checkpoint-every", "5s", "--alerts", self.path("alerts.jsonl"), "--pages",
                  self.path("pages"), *self.options], stdin=subprocess.PIPE, stdout=log, stderr=log)
         self.sender = threading.Thread(target=self.feed.send, args=[self.process.stdin, number], daemon=True)
         self.sender.start()

@@ -19,12 +19,13 @@
 
 use std::future::Future;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use async_nats::ConnectOptions;
 use async_nats::jetstream::consumer::{DeliverPolicy, pull};
 use async_nats::jetstream::kv::{self, CreateErrorKind, Operation, UpdateErrorKind};
 use async_nats::jetstream::{self, stream};
+use async_nats::{Client, ConnectOptions};
 use futures_util::StreamExt;
 use monitor::share::{Entry, Log, Message, Store, StoreError};
 use tokio::runtime::Runtime;
@@ -63,6 +64,7 @@ pub struct Options<'a> {
 /// A stream and the store of a group of monitors.
 pub struct Nats {
     runtime: Runtime,
+    client: Client,
     stream: stream::Stream,
     /// What the subjects of partitions begin with.
     subject: String,
@@ -79,7 +81,7 @@ impl Nats {
             .build()
             .map_err(|error| StoreError(error.to_string()))?;
         let Options { servers, stream, partitions, group, credentials } = *options;
-        let (stream, subject, store) = runtime.block_on(async {
+        let (client, stream, subject, store) = runtime.block_on(async {
             let mut connect = ConnectOptions::new().name("omnilink").request_timeout(Some(PATIENCE));
             if let Some(path) = credentials {
                 let named = |error| StoreError(format!("{}: {error}", path.display()));
@@ -87,7 +89,7 @@ impl Nats {
             }
             let servers: Vec<&str> = servers.split(',').collect();
             let client = connect.connect(servers).await.map_err(wrong)?;
-            let context = jetstream::new(client);
+            let context = jetstream::new(client.clone());
             let found = context.get_stream(stream).await.map_err(wrong)?;
             let subject = subject_of(&found.cached_info().config.subjects, stream)?;
             let store = match context.get_key_value(group).await {
@@ -97,9 +99,9 @@ impl Nats {
                     context.create_key_value(config).await.map_err(wrong)?
                 }
             };
-            Ok((found, subject, store))
+            Ok((client, found, subject, store))
         })?;
-        Ok(Nats { runtime, stream, subject, partitions, store })
+        Ok(Nats { runtime, client, stream, subject, partitions, store })
     }
 
     /// Waits for an answer, but not for ever.
@@ -184,7 +186,15 @@ impl Log for Nats {
         after: Option<u64>,
         sink: &mut dyn FnMut(Vec<Message>) -> bool,
     ) -> Result<(), StoreError> {
-        let mut follower = Follower::new(self.stream.clone(), format!("{}{partition}", self.subject), after);
+        let mut follower = Follower {
+            client: self.client.clone(),
+            stream: self.stream.clone(),
+            subject: format!("{}{partition}", self.subject),
+            last: after.unwrap_or(0),
+            messages: None,
+            connects: 0,
+            asked: None,
+        };
         loop {
             let messages = self.runtime.block_on(follower.next());
             if !sink(messages) {
@@ -196,27 +206,29 @@ impl Log for Nats {
 
 /// Reads a subject from a position on, also after the server was gone.
 struct Follower {
+    client: Client,
     stream: stream::Stream,
     subject: String,
     /// The number of the last message that was read.
     last: u64,
     messages: Option<Box<pull::Ordered>>,
+    /// How often the client had connected when they were asked for.
+    connects: u64,
     /// When the stream was asked last, and how many messages had been deleted in its middle.
     asked: Option<(Instant, u64)>,
 }
 
 impl Follower {
-    fn new(stream: stream::Stream, subject: String, after: Option<u64>) -> Follower {
-        Follower { stream, subject, last: after.unwrap_or(0), messages: None, asked: None }
-    }
-
     /// What came within a moment.
     async fn next(&mut self) -> Vec<Message> {
         let mut batch = Vec::new();
         if self.asked.is_none_or(|(at, _)| at.elapsed() > CHECK_EVERY) {
             batch.extend(self.missing().await);
         }
-        if self.messages.is_none() {
+        // A server that was started again has forgotten who asked.
+        let connects = self.client.statistics().connects.load(Ordering::Relaxed);
+        if self.messages.is_none() || self.connects != connects {
+            self.connects = connects;
             self.messages = timeout(PATIENCE, self.open()).await.ok().flatten();
         }
         let Some(messages) = &mut self.messages else {

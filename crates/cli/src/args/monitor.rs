@@ -105,6 +105,11 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
 
+    /// Standard input begins where the stored state ends, instead of being sent again: after as many lines as the first line
+    /// of the file says, `"position": {"lines": COUNT}`.
+    #[arg(long, requires = "checkpoint")]
+    pub(crate) input_continues: bool,
+
     /// Store the state this often.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
     pub(crate) checkpoint_every: Duration,

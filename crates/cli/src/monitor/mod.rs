@@ -110,7 +110,7 @@ fn watch_alone(args: &MonitorArgs, access: &Access, shared: Option<Shared>) -> R
     let outlet = Outlet { teller: Mutex::new(Teller::new(args, Some(monitor.alerts()))?), shared };
     let source = match receives_spans(args) {
         true => Source::receive_spans(args, access)?,
-        false => Source::open(&args.source, position.as_ref()).map_err(|error| wrong(&args.source, error))?,
+        false => Source::open(args, position.as_ref()).map_err(|error| wrong(&args.source, error))?,
     };
     let state = if args.checkpoint.is_some() { State::File(stored) } else { State::None };
     let mut partition = Partition { args, number: None, monitor, source, state };

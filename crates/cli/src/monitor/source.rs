@@ -55,13 +55,13 @@ pub(super) struct Source {
 
 impl Source {
     /// Begins to read, after this position.
-    pub(super) fn open(path: &Path, position: Option<&Value>) -> io::Result<Source> {
+    pub(super) fn open(args: &MonitorArgs, position: Option<&Value>) -> io::Result<Source> {
         let position = position.map(Position::read).unwrap_or_default();
         // Few batches, so that a monitor that falls behind slows the source down instead of filling the memory.
         let (sender, batches) = sync_channel(16);
-        let (from, path) = (position.clone(), path.to_owned());
+        let (from, path, continues) = (position.clone(), args.source.clone(), args.input_continues);
         if path == Path::new("-") {
-            std::thread::spawn(move || read_lines(from, &sender));
+            std::thread::spawn(move || read_lines(from, continues, &sender));
         } else {
             std::fs::read_dir(&path)?;
             std::thread::spawn(move || follow(&path, from, &sender));
@@ -119,8 +119,12 @@ impl Position {
     }
 }
 
-fn read_lines(mut position: Position, sender: &SyncSender<Batch>) {
-    let (skipped, expected) = (std::mem::take(&mut position.lines), std::mem::take(&mut position.digest));
+/// Reads lines. Unless the input continues at the position, it begins again, with lines that are skipped.
+fn read_lines(mut position: Position, continues: bool, sender: &SyncSender<Batch>) {
+    let (skipped, expected) = match continues {
+        true => (position.lines, position.digest),
+        false => (std::mem::take(&mut position.lines), std::mem::take(&mut position.digest)),
+    };
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let (mut lines, mut batch) = (Lines::default(), Vec::new());
     loop {
