@@ -61,6 +61,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("columns", &["history"]),
     ("monitor", &["history", "judge", "report"]),
+    ("kafka", &["monitor"]),
     ("keyed", &["history", "judge", "columns"]),
     ("engine", &["history", "judge", "keyed"]),
     ("python", &["judge", "columns", "keyed"]),
