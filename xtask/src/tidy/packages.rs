@@ -87,6 +87,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "explore",
             "campaign",
             "monitor",
+            "kafka",
             "weak",
             "columns",
             "engine",

@@ -9,6 +9,8 @@
 //! An input from a broker has partitions. A group of monitors shares them, and each partition has a thread with all of the
 //! above.
 
+#[cfg(any(feature = "kafka", test))]
+mod directory;
 mod group;
 mod listen;
 mod otlp;
