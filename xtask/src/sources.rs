@@ -22,19 +22,20 @@ impl Options {
 }
 
 /// The packages, which need clients of brokers.
-const PACKAGES: &str = "-p omnilink-nats -p omnilink-otlp";
+const PACKAGES: &str = "-p omnilink-nats -p omnilink-otlp -p omnilink-kafka";
 
 /// The features of the command that need them.
-const FEATURES: &str = "--features nats,grpc,tls";
+const FEATURES: &str = "--features nats,kafka,grpc,tls";
 
-/// Only looks for mistakes.
+/// Only looks for mistakes, and builds no library in C.
 pub(crate) fn lint(workspace: &Workspace) -> Result<()> {
-    workspace.cargo(&format!("clippy {PACKAGES} --all-targets -- -D warnings"))?;
-    workspace.cargo(&format!("clippy -p omnilink-cli {FEATURES} -- -D warnings"))
+    workspace.cargo("clippy -p omnilink-nats -p omnilink-otlp -- -D warnings")?;
+    workspace.cargo("clippy -p omnilink-cli --features nats,grpc,tls -- -D warnings")
 }
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    lint(workspace)?;
+    workspace.cargo(&format!("clippy {PACKAGES} --all-targets -- -D warnings"))?;
+    workspace.cargo(&format!("clippy -p omnilink-cli {FEATURES} --all-targets -- -D warnings"))?;
     workspace.cargo(&format!("test --quiet {PACKAGES}"))?;
     if options.kills == 0 {
         return Ok(());
@@ -43,6 +44,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let place: PathBuf = workspace.metadata.target_directory.join("sources").into();
     workspace.cargo(&format!("build --quiet -p omnilink-cli {FEATURES} --target-dir {}", place.display()))?;
     let omnilink = place.join("debug/omnilink");
+    let place_of_build = place.display();
+    workspace.cargo(&format!("test --quiet -p omnilink-cli {FEATURES} --test kafka --target-dir {place_of_build}"))?;
     let bin = place.join("env/bin");
     if !bin.exists() {
         call(Command::new("python3").args(["-m", "venv"]).arg(place.join("env")))?;

@@ -9,8 +9,9 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(args_override_self = true)]
 pub(crate) struct MonitorArgs {
-    /// Where operations come from: `-` for JSON Lines on standard input, a directory to which recorders write, or a stream of
-    /// NATS JetStream such as `nats://127.0.0.1:4222/STREAM`.
+    /// Where operations come from: `-` for JSON Lines on standard input, a directory to which recorders write, a stream
+    /// of NATS JetStream such as `nats://127.0.0.1:4222/STREAM`, or a topic of Kafka such as
+    /// `kafka://127.0.0.1:9092/TOPIC`.
     #[arg(value_name = "SOURCE", default_value = "-")]
     pub(crate) source: PathBuf,
 
@@ -30,11 +31,13 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "ADDRESS", conflicts_with = "source")]
     pub(crate) otlp_grpc: Option<SocketAddr>,
 
-    /// Number of partitions of the stream: the subjects that end in `.0`, `.1` and so on.
+    /// Number of partitions of a stream of NATS: the subjects that end in `.0`, `.1` and so on. Not for Kafka: a topic
+    /// has its own number.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) partitions: u32,
 
-    /// Share the partitions with other monitors of this group. Their states are in a key-value store of this name.
+    /// Share the partitions of a stream of NATS with other monitors of this group. Their states are in a key-value
+    /// store of this name.
     #[arg(long, value_name = "NAME", default_value = "omnilink")]
     pub(crate) group: String,
 
@@ -45,6 +48,10 @@ pub(crate) struct MonitorArgs {
     /// File with credentials for NATS.
     #[arg(long, value_name = "FILE")]
     pub(crate) credentials: Option<PathBuf>,
+
+    /// File with further properties for Kafka, such as passwords: lines `name=value`, with the names of librdkafka.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kafka_properties: Option<PathBuf>,
 
     /// Argument that is the key: each key is an object of its own.
     #[arg(long, value_name = "NAME", default_value = "key")]
@@ -101,7 +108,8 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "100ms")]
     pub(crate) every: Duration,
 
-    /// Store the state in this file, and continue from it.
+    /// Store the state in this file, and continue from it. With a topic of Kafka, this is a directory: the monitors
+    /// that share the topic share it, too.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
 

@@ -9,9 +9,11 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use ::monitor::Counts;
-use ::monitor::share::{Claim, Log, Member, Store};
+use ::monitor::share::{Claim, Log, Member, Store, StoreError};
 use judge::InputError;
 
+#[cfg(feature = "kafka")]
+use super::directory::DirectoryStore;
 use super::partition::{self, Outlet, Partition, State};
 use super::source::Source;
 use super::wrong;
@@ -23,39 +25,66 @@ use crate::terminal::complain;
 /// How often to look at what has ended.
 const TICK: Duration = Duration::from_millis(50);
 
-/// A log and a store, which may be in one place.
-type Broker = (Arc<dyn Log>, Arc<dyn Store>);
+/// The entry that says what the states of a group are about.
+const INPUT: &str = "input";
 
 /// A stream of a broker.
 pub(super) struct Address {
+    broker: Broker,
     servers: String,
     stream: String,
 }
 
+/// The kinds of brokers.
+#[derive(Clone, Copy)]
+enum Broker {
+    Nats,
+    Kafka,
+}
+
+type Connected = (Arc<dyn Log>, Arc<dyn Store>);
+
 impl Address {
-    /// The stream that the source is, if it is one: `nats://HOST:PORT/STREAM`.
+    /// The stream that the source is, if it is one: `nats://HOST:PORT/STREAM` or `kafka://HOST:PORT/TOPIC`.
     pub(super) fn read(args: &MonitorArgs) -> Result<Option<Address>, Exit> {
         let source = args.source.to_string_lossy();
-        if !["nats://", "tls://"].iter().any(|scheme| source.starts_with(scheme)) {
-            return Ok(None);
-        }
+        let broker = match source.split_once("://") {
+            Some(("nats" | "tls", _)) => Broker::Nats,
+            Some(("kafka", _)) => Broker::Kafka,
+            _ => return Ok(None),
+        };
         let mistake = |message: &str, help: &str| {
             complain("SOURCE", &InputError { message: message.to_owned(), help: Some(help.to_owned()) })
         };
+        let (option, missing, example) = match broker {
+            Broker::Nats => ("--credentials", "the name of the stream is missing", "nats://127.0.0.1:4222/STREAM"),
+            Broker::Kafka => ("--kafka-properties", "the name of the topic is missing", "kafka://127.0.0.1:9092/TOPIC"),
+        };
         // They would show in lists of processes, and on pages.
         if source.contains('@') {
-            return Err(mistake("the address holds a password", "name a file with `--credentials`"));
+            return Err(mistake("the address holds a password", &format!("name a file with `{option}`")));
+        }
+        if matches!(broker, Broker::Kafka) && args.checkpoint.is_none() {
+            let help = "name it with `--checkpoint DIR`: Kafka itself has no store for states";
+            return Err(mistake("the directory for the states of the group is missing", help));
         }
         match source.rsplit_once('/') {
-            Some((servers, stream)) if !stream.is_empty() && servers.len() > "nats://".len() => {
-                Ok(Some(Address { servers: servers.to_owned(), stream: stream.to_owned() }))
+            Some((servers, stream)) if !stream.is_empty() && !servers.ends_with('/') => {
+                Ok(Some(Address { broker, servers: servers.to_owned(), stream: stream.to_owned() }))
             }
-            _ => Err(mistake("the name of the stream is missing", "write `nats://127.0.0.1:4222/STREAM`")),
+            _ => Err(mistake(missing, &format!("write `{example}`"))),
+        }
+    }
+
+    fn connect(&self, args: &MonitorArgs) -> Result<Connected, Exit> {
+        match self.broker {
+            Broker::Nats => self.connect_nats(args),
+            Broker::Kafka => self.connect_kafka(args),
         }
     }
 
     #[cfg(feature = "nats")]
-    fn connect(&self, args: &MonitorArgs) -> Result<Broker, Exit> {
+    fn connect_nats(&self, args: &MonitorArgs) -> Result<Connected, Exit> {
         let options = nats::Options {
             servers: &self.servers,
             stream: &self.stream,
@@ -68,10 +97,53 @@ impl Address {
     }
 
     #[cfg(not(feature = "nats"))]
-    fn connect(&self, args: &MonitorArgs) -> Result<Broker, Exit> {
+    fn connect_nats(&self, args: &MonitorArgs) -> Result<Connected, Exit> {
+        Err(self.refuse(args, "nats"))
+    }
+
+    #[cfg(feature = "kafka")]
+    fn connect_kafka(&self, args: &MonitorArgs) -> Result<Connected, Exit> {
+        let properties = match &args.kafka_properties {
+            Some(path) => std::fs::read_to_string(path).map_err(|error| wrong(path, error))?,
+            None => String::new(),
+        };
+        let brokers = self.servers.trim_start_matches("kafka://");
+        let options = kafka::Options { brokers, topic: &self.stream, properties: &properties };
+        let log = kafka::Kafka::connect(&options).map_err(|error| wrong(&args.source, error))?;
+        let directory = args.checkpoint.as_deref().unwrap_or(std::path::Path::new("."));
+        let store = DirectoryStore::open(directory).map_err(|error| wrong(directory, error))?;
+        Ok((Arc::new(log), Arc::new(store)))
+    }
+
+    #[cfg(not(feature = "kafka"))]
+    fn connect_kafka(&self, args: &MonitorArgs) -> Result<Connected, Exit> {
+        Err(self.refuse(args, "kafka"))
+    }
+
+    #[cfg(not(all(feature = "nats", feature = "kafka")))]
+    fn refuse(&self, args: &MonitorArgs, feature: &str) -> Exit {
         let message = format!("this command cannot read `{}` of {}", self.stream, self.servers);
-        let help = Some("it was built without the feature `nats`".to_owned());
-        Err(complain(&args.source.display().to_string(), &InputError { message, help }))
+        let help = Some(format!("it was built without the feature `{feature}`"));
+        complain(&args.source.display().to_string(), &InputError { message, help })
+    }
+
+    /// Refuses a store with states of another stream, or of another number of partitions: a key has to stay in its
+    /// partition.
+    fn check_input(&self, store: &dyn Store, partitions: u32) -> Result<(), StoreError> {
+        let input = format!("{} {partitions}", self.stream);
+        if store.put(INPUT, input.as_bytes(), None)?.is_some() {
+            return Ok(());
+        }
+        let stored = store.get(INPUT)?.map(|entry| String::from_utf8_lossy(&entry.value).into_owned());
+        match stored.as_deref().and_then(|stored| stored.rsplit_once(' ')) {
+            Some((stream, count)) if stream != self.stream || count != partitions.to_string() => {
+                Err(StoreError(format!(
+                    "the states of this group are about `{stream}` with {count} partitions, not `{}` with {partitions}",
+                    self.stream
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -86,6 +158,7 @@ pub(super) fn run(args: &MonitorArgs, address: &Address, outlet: &Outlet) -> Res
     // A mistake in the specification is told at once.
     partition::restore(args, None)?.map(drop).map_err(|error| wrong(&args.source, error))?;
     let (log, store) = address.connect(args)?;
+    address.check_input(&*store, log.partitions()).map_err(|error| wrong(&args.source, error))?;
     let mut member = Member::new(store, &name(), log.partitions(), args.lease);
     let began = Instant::now();
     std::thread::scope(|scope| {

@@ -10,6 +10,8 @@
 //! above.
 
 pub(crate) mod config;
+#[cfg(any(feature = "kafka", test))]
+mod directory;
 mod group;
 mod ledger;
 mod listen;
