@@ -48,6 +48,7 @@ const ROOT: &[&str] = &[
     "fleet",
     "fuzz",
     "recorders",
+    "sources",
     "rustfmt.toml",
     "tests",
     "viewer",

@@ -5,6 +5,15 @@
 //! Each partition that is followed has a consumer of its own, which begins at an offset and never at an end of the
 //! partition.
 //!
+//! ```no_run
+//! use kafka::{Kafka, Options};
+//! use monitor::share::Log;
+//!
+//! let kafka = Kafka::connect(&Options { brokers: "127.0.0.1:9092", topic: "ops", properties: "" })?;
+//! kafka.follow(3, None, &mut |messages| messages.is_empty())?;
+//! # Ok::<(), monitor::share::StoreError>(())
+//! ```
+//!
 //! **Losses.** A consumer may not move to another offset by itself. If its offset is not in the partition, the broker
 //! says so, and the limits of the partition tell why: messages were deleted before they were read
 //! ([`Message::Missing`]), or the partition ends earlier than it did (an error: it is not the partition that the
