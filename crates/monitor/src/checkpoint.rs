@@ -93,6 +93,7 @@ struct KeyLine {
     touched: u64,
     losses: u64,
     doubted: Option<u64>,
+    repeated: u64,
     violations: u64,
     undecided: u64,
 }
@@ -156,6 +157,7 @@ impl Monitor {
                 touched: key.touched,
                 losses: key.losses,
                 doubted: key.doubted,
+                repeated: key.repeated,
                 violations: key.violations,
                 undecided: key.undecided,
             });
@@ -245,6 +247,7 @@ fn read_key(text: &str) -> Result<(Value, Key), String> {
         touched: line.touched,
         losses: line.losses,
         doubted: line.doubted,
+        repeated: line.repeated,
         violations: line.violations,
         undecided: line.undecided,
     };

@@ -63,6 +63,8 @@ pub(crate) struct Key {
     pub(crate) losses: u64,
     /// The alert of a violation that a late operation may explain.
     pub(crate) doubted: Option<u64>,
+    /// The number of operations that were counted as decided, and are going to be decided again.
+    pub(crate) repeated: u64,
     /// The number of violations that stand.
     pub(crate) violations: u64,
     /// The number of operations about which nothing is decided.
@@ -129,6 +131,7 @@ impl Key {
             touched: 0,
             losses: 0,
             doubted: None,
+            repeated: 0,
             violations: 0,
             undecided: u64::from(!is_known),
         }
@@ -158,6 +161,8 @@ impl Key {
         }
         let Some(last) = self.snapshots.iter().rposition(|snapshot| snapshot.at <= start) else { return false };
         self.snapshots.truncate(last + 1);
+        let again = self.snapshots[last].at..self.checked;
+        self.repeated += self.ops.iter().filter(|op| again.contains(&decided_at(op))).count() as u64;
         self.checked = self.snapshots[last].at;
         if let Standing::Violated { alert, .. } = self.standing {
             (self.doubted, self.standing) = (Some(alert), Standing::Known);
@@ -253,14 +258,14 @@ impl Key {
         let from = self.snapshots.back().expect("a snapshot of a key whose states are known");
         let skipped = (from.first - self.before) as usize;
         let due = self.ops.iter().skip(skipped).take_while(|op| op.start < checking.watermark).count();
-        let decided = self.ops.iter().skip(skipped).take(due).filter(|op| op.start >= self.checked).count() as u64;
+        let decided = self.decided(self.ops.iter().skip(skipped).take(due), checking.watermark);
         let (first, cut) = (from.first, Some(checking.watermark));
         let window = self.ops.iter().skip(skipped).take(due);
         let found = match ask(label, window, from.states.as_deref(), cut, checking) {
             Ok(found) => found,
             Err(undecided) => return self.give_up(undecided, checking),
         };
-        self.checked = checking.watermark;
+        (self.checked, self.repeated) = (checking.watermark, 0);
         match found.carried {
             Some(carried) => {
                 let first = first + due as u64 - carried.since;
@@ -273,6 +278,12 @@ impl Key {
             }
             None => Found::Violation(Box::new(found), decided),
         }
+    }
+
+    /// How many of these operations a check up to a time decides that no earlier one has.
+    fn decided<'a>(&self, ops: impl Iterator<Item = &'a Item>, until: u64) -> u64 {
+        let decided = ops.filter(|op| (self.checked..until).contains(&decided_at(op))).count() as u64;
+        decided.saturating_sub(self.repeated)
     }
 
     /// Forgets the states, as nothing was decided up to the watermark.
@@ -293,12 +304,12 @@ impl Key {
             let why = format!("more than {} operations", checking.most_ops);
             return self.give_up(Found::Inconclusive(why), checking);
         }
-        let decided = self.ops.iter().take(due).filter(|op| op.start >= self.checked).count() as u64;
+        let decided = self.decided(self.ops.iter().take(due), checking.watermark);
         let found = match ask(label, self.ops.iter().take(due), None, None, checking) {
             Ok(found) => found,
             Err(undecided) => return self.give_up(undecided, checking),
         };
-        self.checked = checking.watermark;
+        (self.checked, self.repeated) = (checking.watermark, 0);
         match found.word {
             "accepted" => Found::Fine(decided),
             _ => Found::Violation(Box::new(found), decided),
@@ -343,11 +354,12 @@ impl Key {
                 break;
             }
             let is_alone = self.ops.get(1).is_none_or(|next| next.start > deadline);
-            let can_settle =
-                checking.carries && is_alone && start > *since && start > *busy_until && deadline != u64::MAX;
+            // One of unknown outcome may have had no effect.
+            let has_ended = matches!(op.end, End::At(_));
+            let can_settle = checking.carries && has_ended && is_alone && start > *since && start > *busy_until;
             let state = if can_settle { checking.judge.settled(&alone(op)) } else { None };
             *busy_until = (*busy_until).max(deadline);
-            left_out += u64::from(start >= self.checked);
+            left_out += u64::from(decided_at(op) >= self.checked);
             self.ops.pop_front();
             self.before += 1;
             if let Some(state) = state {
@@ -388,6 +400,14 @@ pub(crate) fn deadline(item: &Item) -> u64 {
     match item.end {
         End::At(end) => end,
         End::Unknown { latest } => latest.unwrap_or(u64::MAX),
+    }
+}
+
+/// The time at which an operation is decided: its end, or its start if it may never end.
+fn decided_at(item: &Item) -> u64 {
+    match deadline(item) {
+        u64::MAX => item.start,
+        deadline => deadline,
     }
 }
 

@@ -137,7 +137,7 @@ impl Monitor {
         let is_due = |process: &Process| is_full || turn.saturating_sub(process.heard) > patience;
         let lost = self.processes.give_up(self.options.unknown_for, is_due);
         self.admit(lost);
-        let watermark = self.processes.advance(self.options.lateness, self.options.retention, self.options.idle);
+        let watermark = self.processes.advance(self.options.lateness, self.options.idle);
         self.check_keys(watermark, limits)
     }
 
@@ -154,7 +154,7 @@ impl Monitor {
         if is_over {
             self.processes.end();
         }
-        let watermark = self.processes.advance(0, self.options.retention, None);
+        let watermark = self.processes.advance(0, None);
         let mut alerts = self.check_keys(watermark, &Unlimited);
         alerts.extend(self.check_keys(watermark, &Unlimited));
         for key in self.keys.values_mut() {

@@ -80,6 +80,9 @@ pub(crate) struct Processes {
     pub(crate) turn: u64,
 }
 
+/// The most processes that are remembered although they are over.
+const MOST_PROCESSES: usize = 10_000;
+
 /// A time after all operations.
 const END: u64 = u64::MAX - 1;
 
@@ -95,6 +98,10 @@ pub(crate) struct Admitted {
 impl Processes {
     /// Takes an operation.
     pub(crate) fn operation(&mut self, item: Item) -> Admitted {
+        // No number comes after it.
+        if item.seq == Some(u64::MAX) {
+            return self.unreadable();
+        }
         let mut admitted = Admitted::default();
         let turn = self.turn;
         let process = self.all.entry(item.process.clone()).or_default();
@@ -165,10 +172,8 @@ impl Processes {
     }
 
     /// Moves the watermark to the smallest progress of the processes that are not over, less `lateness`. A process of which
-    /// nothing came for `idle` turns does not hold it up, and if nothing came of any, nothing is waited for. A process that is
-    /// over is remembered for `retention`, so that an operation that comes again is not taken for the first one of another
-    /// process.
-    pub(crate) fn advance(&mut self, lateness: u64, retention: u64, idle: Option<u64>) -> u64 {
+    /// nothing came for `idle` turns does not hold it up, and if nothing came of any, nothing is waited for.
+    pub(crate) fn advance(&mut self, lateness: u64, idle: Option<u64>) -> u64 {
         let turn = self.turn;
         let is_idle = |process: &Process| idle.is_some_and(|idle| turn.saturating_sub(process.heard) >= idle);
         let live = self.all.values().filter(|process| !process.is_over && !is_idle(process));
@@ -176,13 +181,28 @@ impl Processes {
         let is_silent = !self.all.is_empty() && self.all.values().all(is_idle);
         let reached = match () {
             () if self.has_ended => END,
-            () if is_silent => self.reached,
+            // What ended last is decided too.
+            () if is_silent => self.reached.saturating_add(1),
             () => live.unwrap_or(self.reached).saturating_sub(lateness),
         };
         self.watermark = self.watermark.max(reached);
-        let oldest = self.watermark.saturating_sub(retention);
-        self.all.retain(|_, process| !process.is_over || process.is_waiting() || process.progress >= oldest);
+        self.forget();
         self.watermark
+    }
+
+    /// Forgets processes that are over, if there are too many: the oldest first. What comes of one after that is taken for the
+    /// first line of another process.
+    fn forget(&mut self) {
+        if self.all.len() <= MOST_PROCESSES {
+            return;
+        }
+        let over = self.all.iter().filter(|(_, process)| process.is_over && !process.is_waiting());
+        let mut over: Vec<(u64, Arc<str>)> = over.map(|(name, process)| (process.progress, name.clone())).collect();
+        over.sort_unstable();
+        let surplus = self.all.len() - MOST_PROCESSES / 2;
+        for (_, name) in over.into_iter().take(surplus) {
+            self.all.remove(&name);
+        }
     }
 
     /// Lets the watermark pass all operations.
@@ -289,9 +309,9 @@ mod tests {
     fn operations_wait_for_those_before_them() {
         let mut processes = Processes::default();
         assert_eq!(seqs(&processes.operation(item(1, 3, 4))), [0; 0]);
-        assert_eq!(processes.advance(0, 0, None), 0);
+        assert_eq!(processes.advance(0, None), 0);
         assert_eq!(seqs(&processes.operation(item(0, 1, 2))), [0, 1]);
-        assert_eq!(processes.advance(0, 0, None), 4);
+        assert_eq!(processes.advance(0, None), 4);
         assert_eq!(processes.operation(item(1, 3, 4)).duplicates, 1);
     }
 
@@ -308,13 +328,13 @@ mod tests {
         );
         // Also if nothing comes after it but a word.
         processes.progress(&"a".into(), 20, Some(5), true);
-        assert_eq!(processes.advance(0, 0, None), 8);
+        assert_eq!(processes.advance(0, None), 8);
         let given_up = processes.give_up(None, |_| true);
         assert_eq!(
             given_up.gaps,
             [Gap { sentence: "an operation of a is missing".into(), count: 1, from: 8, until: u64::MAX }]
         );
-        assert_eq!(processes.advance(0, 0, None), 20);
+        assert_eq!(processes.advance(0, None), 20);
     }
 
     #[test]
@@ -323,9 +343,9 @@ mod tests {
         processes.progress(&"b".into(), 0, None, false);
         processes.turn = 5;
         processes.operation(item(0, 1, 9));
-        assert_eq!(processes.advance(0, 0, None), 0);
-        assert_eq!(processes.advance(0, 0, Some(6)), 0);
-        assert_eq!(processes.advance(1, 0, Some(5)), 8);
-        assert_eq!(processes.advance(0, 0, None), 8);
+        assert_eq!(processes.advance(0, None), 0);
+        assert_eq!(processes.advance(0, Some(6)), 0);
+        assert_eq!(processes.advance(1, Some(5)), 8);
+        assert_eq!(processes.advance(0, None), 8);
     }
 }

@@ -56,7 +56,7 @@ fn history(random: &mut Rng, habits: Habits) -> Vec<Operation> {
         let end = start + random.u64(1..7);
         let effect = random.u64(start..=end);
         clocks[process] = if habits.overlap { start } else { end } + random.u64(1..5);
-        let is_unknown = random.u8(..20) == 0;
+        let is_unknown = random.u8(..12) == 0;
         let written = random.bool().then(|| random.i64(1..4));
         let operation = Operation {
             process: names[process],
@@ -90,8 +90,9 @@ fn history(random: &mut Rng, habits: Habits) -> Vec<Operation> {
     operations.into_iter().map(|(_, operation)| operation).collect()
 }
 
-/// Whether some order of these operations is allowed: tries all of them.
-fn is_allowed(left: &[&Operation], value: i64) -> bool {
+/// Whether some order of these operations is allowed, in which those of unknown outcome take effect within a time: tries all
+/// of them. `latest` is the latest start so far.
+fn is_allowed(left: &[&Operation], value: i64, latest: u64, bound: Option<u64>) -> bool {
     if left.iter().all(|operation| operation.end.is_none()) {
         return true;
     }
@@ -101,9 +102,13 @@ fn is_allowed(left: &[&Operation], value: i64) -> bool {
         if next.start > earliest || next.read.is_some_and(|read| read != value) {
             return false;
         }
+        // An operation of unknown outcome that nothing may follow any more has no effect.
+        if next.end.is_none() && bound.is_some_and(|bound| next.start + bound < latest) {
+            return false;
+        }
         let rest: Vec<&Operation> =
             left.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, op)| *op).collect();
-        is_allowed(&rest, next.written.unwrap_or(value))
+        is_allowed(&rest, next.written.unwrap_or(value), latest.max(next.start), bound)
     })
 }
 
@@ -228,6 +233,9 @@ fn run(seed: u64, seen: &mut Seen) {
         most_keys: if random.u8(..6) == 0 { 1 } else { 100 },
         idle: is_hasty.then_some(2),
         patience: if is_hasty { 1_000 } else { random.u64(4..12) },
+        // The last one takes effect 26 after its start.
+        unknown_for: (random.u8(..3) == 0).then_some(30),
+        joins: random.u8(..8) == 0,
         overlap: habits.overlap,
         go_on: habits.go_on,
         ..Options::default()
@@ -274,7 +282,7 @@ fn run(seed: u64, seen: &mut Seen) {
     for (key, violations, undecided) in monitor.verdicts() {
         let Value::Int(key) = key else { panic!("a number") };
         let of_key: Vec<&Operation> = operations.iter().filter(|operation| operation.key == *key).collect();
-        let truth = is_allowed(&of_key, 0);
+        let truth = is_allowed(&of_key, 0, 0, options.unknown_for);
         seen.truly_rejected += u64::from(!truth);
         match (violations, undecided) {
             (0, 0) => {

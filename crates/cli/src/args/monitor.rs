@@ -176,6 +176,15 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Unit::Ns => "ns",
+            Unit::Us => "us",
+            Unit::Ms => "ms",
+        }
+    }
+
     /// A duration in this unit.
     pub(crate) fn of(self, duration: Duration) -> u64 {
         let count = match self {

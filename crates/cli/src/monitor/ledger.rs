@@ -30,7 +30,7 @@ impl Intervals {
         let mut intervals = Intervals {
             ledger: Ledger::of(&Store::at(args.ledger.as_ref()?)),
             every: args.ledger_every,
-            object: args.source.display().to_string(),
+            object: super::name(args),
             spec: args.spec.clone(),
             began: Instant::now(),
             checked: 0,

@@ -28,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub(super) struct Access {
     is_remote: bool,
-    /// What requests have to send as `Authorization`.
-    authorization: Option<String>,
+    /// What requests have to send as `Authorization: Bearer TOKEN`.
+    token: Option<String>,
     /// The certificate and its key, as PEM.
     pub(super) tls: Option<(Vec<u8>, Vec<u8>)>,
 }
@@ -37,26 +37,30 @@ pub(super) struct Access {
 impl Access {
     pub(super) fn new(args: &MonitorArgs) -> Result<Access, Exit> {
         let read = |path: &std::path::PathBuf| std::fs::read(path).map_err(|error| wrong(path, error));
-        let authorization = match &args.token_file {
+        let token = match &args.token_file {
             None => None,
             Some(path) => {
                 let token = String::from_utf8(read(path)?).map_err(|error| wrong(path, error))?;
                 if token.trim().is_empty() {
                     return Err(wrong(path, "the file has no token"));
                 }
-                Some(format!("Bearer {}", token.trim()))
+                Some(token.trim().to_owned())
             }
         };
         let tls = match (&args.tls_certificate, &args.tls_key) {
             (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
             _ => None,
         };
-        Ok(Access { is_remote: args.remote, authorization, tls })
+        Ok(Access { is_remote: args.remote, token, tls })
     }
 
     /// Whether a request that sends this as `Authorization` is answered. Takes a time that does not tell where it differs.
     pub(super) fn is_allowed(&self, given: &[u8]) -> bool {
-        let Some(expected) = &self.authorization else { return true };
+        let Some(expected) = &self.token else { return true };
+        let Some((scheme, given)) = given.split_at_checked("Bearer ".len()) else { return false };
+        if !scheme.eq_ignore_ascii_case(b"Bearer ") {
+            return false;
+        }
         let differs = given.iter().zip(expected.as_bytes()).fold(0, |differs, (a, b)| differs | (a ^ b));
         given.len() == expected.len() && differs == 0
     }

@@ -67,6 +67,15 @@ fn options(args: &MonitorArgs) -> Options {
     }
 }
 
+/// What is monitored, for people.
+fn name(args: &MonitorArgs) -> String {
+    match args.source.display().to_string().as_str() {
+        _ if receives_spans(args) => "spans".to_owned(),
+        "-" => "standard input".to_owned(),
+        source => source.to_owned(),
+    }
+}
+
 fn receives_spans(args: &MonitorArgs) -> bool {
     args.otlp.is_some() || args.otlp_grpc.is_some()
 }
@@ -97,8 +106,8 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
         () if counts.wrong > 0 => Exit::Wrong,
         () if counts.operations == 0 => Exit::Nothing,
         () if counts.unknown > 0 || counts.lost > 0 || counts.inconclusive > 0 => Exit::Inconclusive,
-        // An interrupt came too early.
-        () if counts.checked == 0 => Exit::Inconclusive,
+        // An interrupt came before everything was decided.
+        () if counts.checked < counts.operations => Exit::Inconclusive,
         () => Exit::Accepted,
     })
 }
@@ -130,6 +139,7 @@ fn summary(counts: &Counts) -> String {
     ];
     let others = [
         (counts.unknown, "undecided"),
+        (counts.operations.saturating_sub(counts.checked + counts.unknown), "not yet decided"),
         (counts.lost, "lost"),
         (counts.late, "late"),
         (counts.duplicates, "repeated"),

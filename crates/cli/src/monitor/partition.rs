@@ -64,8 +64,14 @@ pub(super) fn restore(
 ) -> Result<Result<(Monitor, Option<Value>), BadCheckpoint>, Exit> {
     let judge = Judge::new(&args.spec, judge::Options::default()).map_err(|failed| print_spec_error(&failed))?;
     let Some(text) = text else { return Ok(Ok((Monitor::new(judge, options(args)), None))) };
-    let checkpoint = Checkpoint::read(text, &args.spec, judge, options(args));
+    let checkpoint = Checkpoint::read(text, &subject(args), judge, options(args));
     Ok(checkpoint.map(|Checkpoint { position, monitor }| (monitor, Some(position))))
+}
+
+/// What a state is about: it means nothing with another specification, other keys or another unit of time.
+fn subject(args: &MonitorArgs) -> String {
+    let key = if args.one_object { "one object".to_owned() } else { format!("key {}", args.key) };
+    format!("{}, {key}, in {}", args.spec, args.clock.name())
 }
 
 impl Partition<'_> {
@@ -126,7 +132,7 @@ impl Partition<'_> {
         if matches!(self.state, State::None) {
             return Ok(true);
         }
-        let text = self.monitor.save(&self.args.spec, &self.source.position());
+        let text = self.monitor.save(&subject(self.args), &self.source.position());
         let text = text.map_err(|error| wrong(&self.args.source, error))?;
         match &mut self.state {
             State::None => {}

@@ -54,7 +54,7 @@ impl Shared {
     pub(super) fn new(args: &MonitorArgs) -> Shared {
         Shared(Arc::new(Mutex::new(Said {
             spec: args.spec.clone(),
-            source: args.source.display().to_string(),
+            source: super::name(args),
             partitions: BTreeMap::new(),
             recent: Vec::new(),
             before: (0, 0),

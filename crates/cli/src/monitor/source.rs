@@ -130,6 +130,10 @@ fn read_lines(mut position: Position, continues: bool, sender: &SyncSender<Batch
     loop {
         let mut line = Vec::new();
         match input.read_until(b'\n', &mut line) {
+            Ok(0) if position.lines < skipped => {
+                let why = format!("it ends before the {skipped} lines that the stored state is about");
+                return drop(sender.send((Came::Failed(why), position)));
+            }
             Ok(0) => break,
             Ok(_) => {}
             Err(error) => return drop(sender.send((Came::Failed(error.to_string()), position))),

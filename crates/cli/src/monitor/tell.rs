@@ -5,15 +5,18 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::monitor::Alert;
+use judge::InputError;
 use report::clean;
 
-use super::wrong;
+use super::{counted, wrong};
 use crate::args::MonitorArgs;
 use crate::exit::Exit;
 use crate::files::{page, write_page};
+use crate::limits;
+use crate::terminal::complain;
 
 /// Where alerts go.
 pub(super) struct Teller {
@@ -34,6 +37,11 @@ const ATTEMPTS: u32 = 10;
 impl Teller {
     /// `told` alerts were told before the state was stored: later ones in the file are told again. `None` keeps all.
     pub(super) fn new(args: &MonitorArgs, told: Option<u64>) -> Result<Teller, Exit> {
+        if let Some(url) = args.webhook.as_ref().filter(|url| !url.starts_with("http://")) {
+            let message = format!("`{url}` does not begin with `http://`");
+            let help = Some("a proxy on this machine can send alerts on over TLS".to_owned());
+            return Err(complain("--webhook", &InputError { message, help }));
+        }
         let file = match &args.alerts {
             Some(path) => Some((path.clone(), open(path, told).map_err(|error| wrong(path, error))?)),
             None => None,
@@ -88,13 +96,16 @@ impl Teller {
         });
         let unsent = self.unsent + failed.unwrap_or(0);
         if unsent > 0 {
-            errln!("{unsent} alerts could not be sent to the webhook");
+            errln!("{} could not be sent to the webhook", counted(unsent, "alert"));
         }
     }
 }
 
 /// Opens the file, without the alerts that are going to be told again.
 fn open(path: &Path, told: Option<u64>) -> io::Result<File> {
+    if path.exists() && !path.metadata()?.is_file() {
+        return Err(io::Error::other("not a file"));
+    }
     let Some(told) = told else { return OpenOptions::new().create(true).append(true).open(path) };
     let mut kept = Vec::new();
     if path.exists() {
@@ -110,17 +121,29 @@ fn open(path: &Path, told: Option<u64>) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
+/// Waits, but not after an interrupt.
+fn wait(pause: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < pause && !limits::is_interrupted() {
+        std::thread::sleep(FIRST_PAUSE.min(pause));
+    }
+}
+
 /// Sends alerts until there are no more; returns the number of those that could not be sent.
 fn send(url: &str, alerts: &Receiver<String>) -> u64 {
-    let config = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(10))).build();
+    let config = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(5))).build();
     let agent = ureq::Agent::new_with_config(config);
     let mut failed = 0;
     for alert in alerts {
         let mut pause = FIRST_PAUSE;
         let is_sent = (0..ATTEMPTS).any(|attempt| {
             if attempt > 0 {
-                std::thread::sleep(pause);
+                wait(pause);
                 pause = (pause * 2).min(LAST_PAUSE);
+            }
+            // An interrupt leaves one attempt for each.
+            if attempt > 0 && limits::is_interrupted() {
+                return false;
             }
             agent.post(url).header("content-type", "application/json").send(&alert).is_ok()
         });
