@@ -258,13 +258,15 @@ impl Key {
         let from = self.snapshots.back().expect("a snapshot of a key whose states are known");
         let skipped = (from.first - self.before) as usize;
         let due = self.ops.iter().skip(skipped).take_while(|op| op.start < checking.watermark).count();
-        let decided = self.decided(self.ops.iter().skip(skipped).take(due), checking.watermark);
         let (first, cut) = (from.first, Some(checking.watermark));
         let window = self.ops.iter().skip(skipped).take(due);
         let found = match ask(label, window, from.states.as_deref(), cut, checking) {
             Ok(found) => found,
             Err(undecided) => return self.give_up(undecided, checking),
         };
+        // What constrains nothing is settled at once, also if it has not ended.
+        let settled = found.carried.as_ref().map_or(0, |carried| due - carried.since as usize);
+        let decided = self.decided(self.ops.iter().skip(skipped).take(due), settled, checking.watermark);
         (self.checked, self.repeated) = (checking.watermark, 0);
         match found.carried {
             Some(carried) => {
@@ -280,10 +282,14 @@ impl Key {
         }
     }
 
-    /// How many of these operations a check up to a time decides that no earlier one has.
-    fn decided<'a>(&self, ops: impl Iterator<Item = &'a Item>, until: u64) -> u64 {
-        let decided = ops.filter(|op| (self.checked..until).contains(&decided_at(op))).count() as u64;
-        decided.saturating_sub(self.repeated)
+    /// How many of these operations, of which the first ones are settled, a check up to a time decides that no earlier one
+    /// has.
+    fn decided<'a>(&self, ops: impl Iterator<Item = &'a Item>, settled: usize, until: u64) -> u64 {
+        let is_new = |(place, op): &(usize, &Item)| {
+            let at = decided_at(op);
+            at >= self.checked && (at < until || *place < settled)
+        };
+        (ops.enumerate().filter(is_new).count() as u64).saturating_sub(self.repeated)
     }
 
     /// Forgets the states, as nothing was decided up to the watermark.
@@ -304,7 +310,7 @@ impl Key {
             let why = format!("more than {} operations", checking.most_ops);
             return self.give_up(Found::Inconclusive(why), checking);
         }
-        let decided = self.decided(self.ops.iter().take(due), checking.watermark);
+        let decided = self.decided(self.ops.iter().take(due), 0, checking.watermark);
         let found = match ask(label, self.ops.iter().take(due), None, None, checking) {
             Ok(found) => found,
             Err(undecided) => return self.give_up(undecided, checking),

@@ -94,3 +94,19 @@ fn a_late_operation_is_counted_once_with_those_that_are_decided_again() {
     assert_eq!(kinds(&alerts), [AlertKind::Violation, AlertKind::Withdrawn]);
     assert_eq!((counts.operations, counts.checked, counts.late), (3, 3, 1));
 }
+
+#[test]
+fn a_failed_operation_in_flight_is_counted() {
+    let (alerts, _, counts) = watch(
+        Options::default(),
+        r#"{"process": "a", "progress": 0}
+        {"process": "b", "progress": 0}
+        {"process": "b", "action": "write", "args": {"key": 1, "value": 5}, "start": 10, "end": 90, "failed": true, "seq": 0}
+        {"process": "a", "action": "write", "args": {"key": 1, "value": 1}, "start": 15, "end": 20, "seq": 0}
+        {"process": "a", "progress": 60, "operations": 1}
+        {"process": "b", "progress": 100, "operations": 1, "is_last": true}
+        {"process": "a", "action": "write", "args": {"key": 1, "value": 1}, "start": 120, "end": 130, "seq": 1}
+        {"process": "a", "progress": 200, "operations": 2, "is_last": true}"#,
+    );
+    assert_eq!((kinds(&alerts), counts.checked, counts.operations), (vec![], 3, 3));
+}
