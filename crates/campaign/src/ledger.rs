@@ -15,6 +15,9 @@ use crate::causes::{Cause, KnownCause};
 /// The schema of a line.
 const SCHEMA: &str = "omnilink.campaign/1";
 
+/// How what a monitor watches is scheduled.
+pub const MONITORED: &str = "monitored";
+
 /// A campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {

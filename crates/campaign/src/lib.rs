@@ -69,7 +69,7 @@ pub use free::Free;
 pub use harness::{Harness, Tried, environment, follow};
 pub use host::{Host, Tools};
 pub use interleaving::{interleaving, without_switches};
-pub use ledger::{Described, Entry, Failure, Ledger, commit_of};
+pub use ledger::{Described, Entry, Failure, Ledger, MONITORED, commit_of};
 pub use lineup::{Exploration, LineupVerdict, ObjectProgram, Tested, Unexplained};
 pub use overview::{Overview, Since};
 pub use replay::{Replay, judge_of, spec_of};

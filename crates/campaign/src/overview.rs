@@ -10,7 +10,7 @@ use report::clean;
 use serde::Serialize;
 
 use crate::causes::{KnownCause, interval, share};
-use crate::ledger::{Entry, Failure, time_of_commit};
+use crate::ledger::{Entry, Failure, MONITORED, time_of_commit};
 
 /// The campaigns of a store, by object and by cause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -157,8 +157,14 @@ impl Overview {
         for object in &self.objects {
             let Object { name, spec, how, campaigns, runs, failed, operations, verdict, notes, .. } = object;
             let _ = writeln!(text, "\n{}, {how}, against {}: {verdict}", clean(name), clean(spec));
-            let (campaigns, total) = (counted(*campaigns as u64, "campaign"), counted(*runs, "run"));
-            let _ = writeln!(text, "  {campaigns}, {total}, {}", counted(*operations, "operation"));
+            let operations = counted(*operations, "operation");
+            let _ = match how.as_str() {
+                MONITORED => writeln!(text, "  {}, {operations}", counted(*campaigns as u64, "interval")),
+                _ => {
+                    let (campaigns, runs) = (counted(*campaigns as u64, "campaign"), counted(*runs, "run"));
+                    writeln!(text, "  {campaigns}, {runs}, {operations}")
+                }
+            };
             let _ = writeln!(text, "  {failed} failed, {}", share(*failed, *runs));
             notes.iter().for_each(|note| _ = writeln!(text, "  {}", clean(note)));
         }
@@ -337,7 +343,12 @@ fn notes(entries: &[&Entry], causes: &[SeenCause], coverage: &Coverage) -> Vec<S
 fn sentence(causes: &[SeenCause], since: Option<&Since>, entries: &[Entry]) -> Option<String> {
     let last = entries.last()?;
     let runs = entries.iter().map(|entry| entry.runs).sum();
-    let total = format!("{} in {}", counted(runs, "run"), counted(entries.len() as u64, "campaign"));
+    // A monitor counts operations.
+    let (run, campaign) = match entries.iter().all(|entry| entry.campaign.how == MONITORED) {
+        true => ("operation", "interval"),
+        false => ("run", "campaign"),
+    };
+    let total = format!("{} in {}", counted(runs, run), counted(entries.len() as u64, campaign));
     let new = causes.iter().filter(|cause| cause.is_new).count() as u64;
     let known = causes.iter().filter(|cause| !cause.is_new && cause.known.is_some()).count();
     let old = causes.iter().filter(|cause| !cause.is_new && cause.known.is_none()).count() as u64;

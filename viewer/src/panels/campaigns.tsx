@@ -2,14 +2,7 @@
 // which pairs of actions overlapped. Sentences come from the data; here are only labels.
 
 import { signal } from '@preact/signals';
-import type {
-  FailureCause,
-  Campaigns as Found,
-  IndexHead,
-  RecentCampaign,
-  Sighting,
-  TestedObject,
-} from '../data/types.ts';
+import type { FailureCause, Campaigns as Found, IndexHead, Sighting, TestedObject } from '../data/types.ts';
 import { brief, count, date, frequency, many, percent } from '../text.ts';
 import { Fact, Few, RunLink, Sentence } from './parts.tsx';
 import { HelpButton, ThemeButton } from './toolbar.tsx';
@@ -29,6 +22,11 @@ const VERDICT: Record<TestedObject['verdict'], [sign: string, tone: string]> = {
 /** From worst to best. */
 const WORST: TestedObject['verdict'][] = ['fails', 'inconclusive', 'known', 'passes'];
 
+/** What is counted: a monitor has no runs, and counts operations. */
+function noun(object: TestedObject | undefined): 'run' | 'operation' {
+  return object?.how === 'monitored' ? 'operation' : 'run';
+}
+
 /** The banner: what is new, and how much was tested. */
 export function CampaignBanner({ head, overview }: { head: IndexHead; overview: Found }) {
   const { objects, causes, since } = overview;
@@ -39,7 +37,9 @@ export function CampaignBanner({ head, overview }: { head: IndexHead; overview: 
   const badges: [string, string][] = [
     ['store', head.name],
     ['objects', count(objects.length)],
-    ['runs', count(sum(object => object.runs))],
+    ...(objects.some(object => noun(object) === 'run')
+      ? [['runs', count(sum(object => object.runs))] as [string, string]]
+      : []),
     ['operations', count(sum(object => object.operations))],
     ...(since ? [['new since', since] as [string, string]] : []),
     ['tool', head.tool],
@@ -88,10 +88,21 @@ export function Campaigns({ overview, runs, onFilter }: CampaignsProps) {
           <h2 id="h-causes">Causes</h2>
           <ol class="card causelist">
             {causes.length === 0 && <li>None.</li>}
-            <Few items={causes} most={30} draw={cause => <Cause cause={cause} runs={runs} onFilter={onFilter} />} />
+            <Few
+              items={causes}
+              most={30}
+              draw={cause => (
+                <Cause
+                  cause={cause}
+                  of={noun(overview.objects.find(object => object.name === cause.object))}
+                  runs={runs}
+                  onFilter={onFilter}
+                />
+              )}
+            />
           </ol>
         </section>
-        {shown && <Exercised object={shown} />}
+        {shown && noun(shown) === 'run' && <Exercised object={shown} />}
       </div>
     </>
   );
@@ -115,7 +126,7 @@ function Objects({ objects, shown }: { objects: TestedObject[]; shown: TestedObj
             <tr>
               <th scope="col">object</th>
               <th scope="col" class="runs">
-                runs
+                {objects.every(object => noun(object) === 'operation') ? 'operations' : 'runs'}
               </th>
               <th scope="col">failed</th>
               <th scope="col" class="recent">
@@ -149,7 +160,7 @@ function Objects({ objects, shown }: { objects: TestedObject[]; shown: TestedObj
                     <Interval rate={object.rate} />
                   </td>
                   <td class="recent">
-                    <Bars name={object.name} recent={object.recent} />
+                    <Bars object={object} />
                   </td>
                   <td>
                     <strong class={tone}>
@@ -182,13 +193,14 @@ function Interval({ rate: [low, high] }: { rate: [number, number] }) {
 }
 
 /** A bar for each campaign: the share of its runs that failed. */
-function Bars({ name, recent }: { name: string; recent: RecentCampaign[] }) {
+function Bars({ object }: { object: TestedObject }) {
+  const { name, recent } = object;
   const shares = recent.map(({ runs, failed }) => (runs > 0 ? failed / runs : 0));
   const most = Math.max(...shares, 0);
   return (
     <ul class="bars" aria-label={`Recent campaigns of ${brief(name, 80)}`}>
       {recent.map((campaign, at) => {
-        const text = `${seen(campaign)}: ${count(campaign.failed)} of ${many(campaign.runs, 'run')} failed`;
+        const text = `${seen(campaign)}: ${count(campaign.failed)} of ${many(campaign.runs, noun(object))} failed`;
         // A campaign with any failure is visible.
         const height = shares[at] === 0 ? 0 : Math.max(2, (24 * shares[at]!) / most);
         return (
@@ -207,7 +219,13 @@ function seen({ at, commit }: Sighting): string {
   return commit === null ? date(at) : `commit ${brief(commit, 12)}, ${date(at)}`;
 }
 
-function Cause({ cause, runs, onFilter }: { cause: FailureCause } & Omit<CampaignsProps, 'overview'>) {
+interface CauseProps extends Omit<CampaignsProps, 'overview'> {
+  cause: FailureCause;
+  /** What is counted. */
+  of: 'run' | 'operation';
+}
+
+function Cause({ cause, of, runs, onFilter }: CauseProps) {
   const { known, first, last } = cause;
   const kept = cause.run === null ? null : (runs.find(run => run.id === cause.run) ?? null);
   return (
@@ -220,7 +238,7 @@ function Cause({ cause, runs, onFilter }: { cause: FailureCause } & Omit<Campaig
           title="Show the kept runs with this cause"
           onClick={() => onFilter(cause.cause.replaceAll('`', ''))}
         >
-          {many(cause.runs, 'run')}
+          {many(cause.runs, of)}
         </button>{' '}
         <b>{brief(cause.kind, 40)}</b> <Sentence text={cause.cause} width={300} />
       </p>
@@ -232,7 +250,7 @@ function Cause({ cause, runs, onFilter }: { cause: FailureCause } & Omit<Campaig
       <dl class="facts">
         <Fact name="object">{brief(cause.object, 80)}</Fact>
         <Fact name="rate">
-          {frequency(cause.runs, cause.of)} of {many(cause.of, 'run')}
+          {frequency(cause.runs, cause.of)} of {many(cause.of, of)}
         </Fact>
         <Fact name="first">{seen(first)}</Fact>
         {last.at !== first.at && <Fact name="last">{seen(last)}</Fact>}

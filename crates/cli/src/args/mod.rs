@@ -26,7 +26,7 @@ pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::LineupArgs;
 pub(crate) use log::{InferArgs, LogCommand};
 pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
-pub(crate) use monitor::MonitorArgs;
+pub(crate) use monitor::{MonitorArgs, Unit};
 pub(crate) use shared::{About, Extra, ExtraKind, Output, Progress};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
 pub(crate) use trust::{ConfirmArgs, ExportArgs, ExportCommand, WitnessArgs, WitnessCommand};

@@ -185,6 +185,17 @@ impl Unit {
         }
     }
 
+    /// A count of this unit, to milliseconds if it is not shorter.
+    pub(crate) fn duration(self, count: u64) -> Duration {
+        let duration = match self {
+            Unit::Ns => Duration::from_nanos(count),
+            Unit::Us => Duration::from_micros(count),
+            Unit::Ms => Duration::from_millis(count),
+        };
+        let millis = Duration::from_millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
+        if millis.is_zero() { duration } else { millis }
+    }
+
     /// A duration in this unit.
     pub(crate) fn of(self, duration: Duration) -> u64 {
         let count = match self {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use ::monitor::Monitor;
-use campaign::{Described, Entry, Ledger, now};
+use campaign::{Described, Entry, Ledger, MONITORED, now};
 use explore::Store;
 
 use super::wrong;
@@ -64,7 +64,7 @@ impl Intervals {
                 commit: None,
                 object: self.object.clone(),
                 spec: self.spec.clone(),
-                how: "monitored".to_owned(),
+                how: MONITORED.to_owned(),
                 seed: 0,
                 seconds: self.began.elapsed().as_secs_f64(),
                 stops_at_first: false,

@@ -16,7 +16,7 @@ use page::Index;
 use serde_json::{Value, json};
 
 use super::listen::Access;
-use crate::args::MonitorArgs;
+use crate::args::{MonitorArgs, Unit};
 use crate::exit::Exit;
 use crate::files::TOOL;
 
@@ -29,6 +29,7 @@ pub(super) struct Shared(Arc<Mutex<Said>>);
 
 struct Said {
     spec: String,
+    clock: Unit,
     source: String,
     partitions: BTreeMap<u32, Part>,
     recent: Vec<Value>,
@@ -54,6 +55,7 @@ impl Shared {
     pub(super) fn new(args: &MonitorArgs) -> Shared {
         Shared(Arc::new(Mutex::new(Said {
             spec: args.spec.clone(),
+            clock: args.clock,
             source: super::name(args),
             partitions: BTreeMap::new(),
             recent: Vec::new(),
@@ -135,7 +137,7 @@ impl Said {
             count(lost, "operations lost"),
             count(late, "operations late"),
             count(inconclusive, "checks given up"),
-            Some(format!("the watermark is {lag} behind")),
+            Some(format!("the watermark is {} behind", humantime::format_duration(self.clock.duration(lag)))),
         ]
         .into_iter()
         .flatten()
@@ -152,7 +154,7 @@ impl Said {
         let object = json!({
             "name": self.source,
             "spec": self.spec,
-            "how": "monitored",
+            "how": campaign::MONITORED,
             "campaigns": 1,
             "runs": checked,
             "failed": violations,
