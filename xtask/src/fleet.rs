@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, call};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -85,10 +85,4 @@ fn wheels(workspace: &Workspace, place: &Path) -> Result<PathBuf> {
     build.args(["build", "--quiet", "--profile", "engine", "--manifest-path"]).arg(manifest);
     call(build.arg("--out").arg(&wheels))?;
     Ok(wheels)
-}
-
-fn call(command: &mut Command) -> Result<()> {
-    let status = command.status()?;
-    ensure!(status.success(), "{command:?} failed");
-    Ok(())
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, call};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -67,11 +67,5 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         trial.arg(example("monitor-nats/trial.py")).args([what, "--times", &kills]);
         call(trial.env("OMNILINK", &omnilink).env("NATS_SERVER", bin.join("nats-server")))?;
     }
-    Ok(())
-}
-
-fn call(command: &mut Command) -> Result<()> {
-    let status = command.status()?;
-    ensure!(status.success(), "{command:?} failed");
     Ok(())
 }

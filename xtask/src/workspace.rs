@@ -78,3 +78,10 @@ impl Workspace {
         command.status().is_ok_and(|status| status.success())
     }
 }
+
+/// Runs a program to its end, which has to be a good one.
+pub(crate) fn call(command: &mut Command) -> Result<()> {
+    let status = command.status()?;
+    ensure!(status.success(), "{command:?} failed");
+    Ok(())
+}

@@ -58,8 +58,8 @@ pub struct Cause {
 }
 
 impl Alert {
-    /// The alert as a line of JSON, without its report.
-    pub fn to_json(&self) -> String {
+    /// The alert as JSON, without its report.
+    pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({
             "schema": "omnilink.alert/1",
             "number": self.number,
@@ -71,6 +71,5 @@ impl Alert {
             "cause": self.cause,
             "repeated": self.repeated,
         })
-        .to_string()
     }
 }

@@ -171,6 +171,7 @@ impl Checkpoint {
     pub fn read(text: &str, spec: &str, judge: Judge, options: Options) -> Result<Checkpoint, BadCheckpoint> {
         let mut monitor = Monitor::new(judge, options);
         let mut lines = text.lines().zip(1..);
+        let mut reader = Lines::default();
         let (first, _) = lines.next().unwrap_or_default();
         let wrong = |line: usize| move |why: String| BadCheckpoint::Line { line, why };
         let head: Head = parse(first).map_err(wrong(1))?;
@@ -181,11 +182,11 @@ impl Checkpoint {
             return Err(BadCheckpoint::Spec { found: head.spec, expected: spec.to_owned() });
         }
         for (text, number) in lines.by_ref().take(head.processes) {
-            let (name, process) = read_process(text).map_err(wrong(number))?;
+            let (name, process) = read_process(text, &mut reader).map_err(wrong(number))?;
             monitor.processes.all.insert(name, process);
         }
         for (text, number) in lines.by_ref().take(head.keys) {
-            let (value, key) = read_key(text).map_err(wrong(number))?;
+            let (value, key) = read_key(text, &mut reader).map_err(wrong(number))?;
             // A key with nothing to do leaves at the next check.
             monitor.busy.insert(value.clone());
             monitor.keys.insert(value, key);
@@ -212,17 +213,17 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-fn read_process(text: &str) -> Result<(Arc<str>, Process), String> {
+fn read_process(text: &str, reader: &mut Lines) -> Result<(Arc<str>, Process), String> {
     let ProcessLine { name, next, progress, is_over, is_stuck, heard, early, said } = parse(text)?;
     let early = early.iter().map(|text| {
-        let item = read_item(text)?;
+        let item = read_item(text, reader)?;
         Ok((item.seq.ok_or("an operation without its number")?, item))
     });
     let early = early.collect::<Result<_, String>>()?;
     Ok((name.into(), Process { next, progress, is_over, is_stuck, heard, early, said }))
 }
 
-fn read_key(text: &str) -> Result<(Value, Key), String> {
+fn read_key(text: &str, reader: &mut Lines) -> Result<(Value, Key), String> {
     let line: KeyLine = parse(text)?;
     let snapshot = |(at, states, first): (u64, Option<Vec<String>>, u64)| -> Result<Snapshot, String> {
         let read = |states: Vec<String>| states.iter().map(|state| read_value_of(state)).collect();
@@ -241,7 +242,7 @@ fn read_key(text: &str) -> Result<(Value, Key), String> {
     let key = Key {
         standing,
         snapshots,
-        ops: line.ops.iter().map(|text| read_item(text)).collect::<Result<_, _>>()?,
+        ops: line.ops.iter().map(|text| read_item(text, reader)).collect::<Result<_, _>>()?,
         before: line.before,
         checked: line.checked,
         touched: line.touched,
@@ -267,8 +268,8 @@ fn write_item(item: &Item) -> Result<String, String> {
     })
 }
 
-fn read_item(text: &str) -> Result<Item, String> {
-    match Lines::default().read(text)? {
+fn read_item(text: &str, reader: &mut Lines) -> Result<Item, String> {
+    match reader.read(text)? {
         Line::Operation(item) => Ok(item),
         Line::Progress { .. } | Line::Nothing => Err("not an operation".to_owned()),
     }

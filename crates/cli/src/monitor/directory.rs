@@ -9,13 +9,15 @@
 //! them.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ::monitor::share::{Entry, Store, StoreError};
 use flate2::Crc;
 use rustix::fs::{FlockOperation, flock};
+
+use super::store;
 
 /// How long to wait for the lock. A change holds it for the time that a disk needs.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -67,14 +69,9 @@ impl DirectoryStore {
         }
     }
 
-    /// Replaces a file, completely or not at all. The name is durable only when the directory was synchronized.
     fn replace(&self, name: &str, entry: &Entry) -> io::Result<()> {
-        let new = self.directory.join(NEW);
-        let mut file = File::create(&new)?;
-        file.write_all(header(entry).as_bytes())?;
-        file.write_all(&entry.value)?;
-        file.sync_all()?;
-        fs::rename(&new, self.directory.join(name))
+        let (path, new) = (self.directory.join(name), self.directory.join(NEW));
+        store::replace(&path, &new, &[header(entry).as_bytes(), &entry.value])
     }
 
     fn synchronize(&self) -> io::Result<()> {

@@ -27,6 +27,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ::monitor::{Counts, Options};
+use explore::counted;
 use judge::InputError;
 
 use crate::args::MonitorArgs;
@@ -149,9 +150,4 @@ fn summary(counts: &Counts) -> String {
     ];
     parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")));
     parts.join(", ")
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{ending}")
 }

@@ -54,16 +54,21 @@ impl Stored {
 
     /// Replaces it, completely or not at all, also if the machine fails.
     pub(super) fn write(&self, text: &str) -> io::Result<()> {
-        let new = beside(&self.path, ".new");
-        let mut file = File::create(&new)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, &self.path)?;
+        replace(&self.path, &beside(&self.path, ".new"), &[text.as_bytes()])?;
         if let Some(directory) = self.path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
             File::open(directory)?.sync_all()?;
         }
         Ok(())
     }
+}
+
+/// Replaces a file by way of a new one, completely or not at all. The name is durable only when the directory was
+/// synchronized.
+pub(super) fn replace(path: &Path, new: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    let mut file = File::create(new)?;
+    parts.iter().try_for_each(|part| file.write_all(part))?;
+    file.sync_all()?;
+    fs::rename(new, path)
 }
 
 /// The path of a file that belongs to another one.

@@ -8,10 +8,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ::monitor::Alert;
+use explore::counted;
 use judge::InputError;
 use report::clean;
 
-use super::{counted, wrong};
+use super::wrong;
 use crate::args::MonitorArgs;
 use crate::exit::Exit;
 use crate::files::{page, write_page};
@@ -59,19 +60,16 @@ impl Teller {
     pub(super) fn tell(&mut self, partition: Option<u32>, alerts: Vec<Alert>) -> Result<(), Exit> {
         for alert in alerts {
             let mut json = alert.to_json();
-            let mut add = |name: &str, value: serde_json::Value| {
-                json.truncate(json.len() - 1);
-                json += &format!(",\"{name}\":{value}}}");
-            };
             if let Some(partition) = partition {
-                add("partition", partition.into());
+                json["partition"] = partition.into();
             }
             if let (Some(directory), Some(report)) = (&self.pages, &alert.report) {
                 let of_partition = partition.map_or(String::new(), |partition| format!("{partition}-"));
                 let path = directory.join(format!("alert-{of_partition}{}.html", alert.number));
                 write_page(&path, &page(report, None, None, None)).map_err(|error| wrong(&path, error.message))?;
-                add("page", path.display().to_string().into());
+                json["page"] = path.display().to_string().into();
             }
+            let json = json.to_string();
             match &mut self.file {
                 Some((path, file)) => writeln!(file, "{json}").map_err(|error| wrong(path, error))?,
                 None => outln!("{}", clean(&json)),

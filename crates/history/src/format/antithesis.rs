@@ -113,6 +113,7 @@ mod tests {
 
     use super::*;
     use crate::History;
+    use crate::format::damaged;
 
     /// All of a trace for display, or the error.
     fn check(text: &str) -> String {
@@ -222,10 +223,7 @@ mod tests {
             with in "[\\[\\]{}\":0-9a-z,\n-]{0,3}",
             length in 0usize..9,
         ) {
-            let output = sample();
-            let at = at.index(output.len());
-            let end = (at + length).min(output.len());
-            let _ = read(format!("{}{with}{}", &output[..at], &output[end..]).as_bytes()).map(History::new);
+            let _ = read(damaged(&sample(), &at, &with, length).as_bytes()).map(History::new);
         }
     }
 }

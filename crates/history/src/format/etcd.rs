@@ -495,6 +495,7 @@ mod tests {
 
     use super::*;
     use crate::History;
+    use crate::format::damaged;
 
     /// The operations for display, with their notes, or the error.
     fn check(input: &str) -> String {
@@ -742,10 +743,7 @@ mod tests {
             with in "[\\[\\]{}\":0-9a-zA-Z, -]{0,3}",
             length in 0usize..9,
         ) {
-            let report = sample();
-            let at = at.index(report.len());
-            let end = (at + length).min(report.len());
-            let _ = read(&format!("{}{with}{}", &report[..at], &report[end..])).map(History::new);
+            let _ = read(&damaged(&sample(), &at, &with, length)).map(History::new);
         }
     }
 }

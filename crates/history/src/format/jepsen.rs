@@ -555,6 +555,7 @@ mod tests {
 
     use super::*;
     use crate::History;
+    use crate::format::damaged;
 
     /// The operations of a trace, one per line, with their times and metadata.
     fn show(trace: &Trace) -> String {
@@ -778,9 +779,7 @@ mod tests {
             with in "[\\[\\](){}\"\\\\#:_;0-9a-z ]{0,3}",
             length in 0usize..9,
         ) {
-            let at = at.index(REGISTER.len());
-            let end = (at + length).min(REGISTER.len());
-            let _ = read(&format!("{}{with}{}", &REGISTER[..at], &REGISTER[end..]));
+            let _ = read(&damaged(REGISTER, &at, &with, length));
         }
     }
 }

@@ -134,6 +134,14 @@ impl fmt::Display for Location {
     }
 }
 
+/// A text of ASCII with up to `length` bytes replaced, for tests that readers survive.
+#[cfg(test)]
+fn damaged(text: &str, at: &proptest::sample::Index, with: &str, length: usize) -> String {
+    let at = at.index(text.len());
+    let end = (at + length).min(text.len());
+    format!("{}{with}{}", &text[..at], &text[end..])
+}
+
 /// An error about an unknown key, with the closest known one.
 fn unknown_key(at: Location, key: &str, known: &[&str]) -> FormatError {
     let hint = suggest::hint(key, known.iter().copied());

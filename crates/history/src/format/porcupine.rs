@@ -250,6 +250,7 @@ mod tests {
 
     use super::*;
     use crate::History;
+    use crate::format::damaged;
 
     fn check(trace: Result<Trace, FormatError>) -> String {
         let trace = match trace {
@@ -357,9 +358,7 @@ INFO  jepsen.util - 3\t:ok\t:write\t6
             length in 0usize..9,
         ) {
             for (log, read) in [(KV, read_kv as fn(&str) -> _), (ETCD, read_etcd)] {
-                let at = at.index(log.len());
-                let end = (at + length).min(log.len());
-                let _: Result<Trace, FormatError> = read(&format!("{}{with}{}", &log[..at], &log[end..]));
+                let _: Result<Trace, FormatError> = read(&damaged(log, &at, &with, length));
             }
         }
     }

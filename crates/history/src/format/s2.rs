@@ -215,6 +215,7 @@ mod tests {
 
     use super::*;
     use crate::History;
+    use crate::format::damaged;
 
     /// The operations for display, or the error.
     fn check(text: &str) -> String {
@@ -332,10 +333,7 @@ mod tests {
             with in "[\\[\\]{}\":0-9a-zA-Z,\n-]{0,3}",
             length in 0usize..9,
         ) {
-            let history = sample();
-            let at = at.index(history.len());
-            let end = (at + length).min(history.len());
-            let _ = read(format!("{}{with}{}", &history[..at], &history[end..]).as_bytes()).map(History::new);
+            let _ = read(damaged(&sample(), &at, &with, length).as_bytes()).map(History::new);
         }
     }
 }

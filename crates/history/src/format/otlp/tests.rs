@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::History;
+use crate::format::damaged;
 
 /// The operations, losses and notes, or the error.
 fn shown(trace: Result<Trace, FormatError>) -> String {
@@ -384,9 +385,7 @@ proptest! {
     ) {
         let otlp = hosts(&A, &B, &[([1000, 1100], [9040, 9090])]);
         for (input, read) in [(otlp.as_str(), read as fn(&str) -> _), (JAEGER, read_jaeger)] {
-            let at = at.index(input.len());
-            let end = (at + length).min(input.len());
-            let _: Result<Trace, FormatError> = read(&format!("{}{with}{}", &input[..at], &input[end..]));
+            let _: Result<Trace, FormatError> = read(&damaged(input, &at, &with, length));
         }
     }
 
