@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
-use models::check::{Assumed, Checked, Failure, Method, Options, Watcher};
+use models::check::{Assumed, Checked, Failure, MOST_SHOWN, Method, Options, Watcher};
 use models::level::Options as LevelOptions;
 use models::smallest::{Part, smallest};
 use models::stretch::{Stretch, check_stretch};
 use models::{Model, Visitor, with_model};
 use report::{
-    Coverage, CoveredAction, Evidence, Field, Legal, Mentions, OpRef, Reason, Rejection, Report, Stuck, Timeline,
+    Coverage, CoveredAction, Evidence, Field, Keys, Legal, Mentions, OpRef, Reason, RejectedKey, Rejection, Report,
+    Stuck, Timeline,
 };
 use search::{Assumption, Explanation, Misfit, Route, Spec, Stats, Why};
 
@@ -21,6 +22,7 @@ use crate::input::InputError;
 use crate::keys::{self, Carried, Key, KeyVerdict};
 use crate::next;
 use crate::own_order;
+use crate::parts;
 use crate::recording::{Held, Recording, Stream, Whole};
 use crate::show::{
     AssumptionResolver, Inspection, MOST_ENDINGS, ShowBuilder, ShowOptions, TimelineBuilder, Way, places,
@@ -513,6 +515,12 @@ impl Check<'_, '_> {
             builder.timeline.widths = watcher.widths.into_iter().map(AtomicU32::into_inner).collect();
             builder.keep(way(&checked));
             self.limits.reached(Stage::Showing, operations);
+            if let Method::Parts { all, .. } = checked.method
+                && all > MOST_SHOWN
+                && checked.verdict.is_accepted()
+            {
+                report.notes.push(format!("a state shows the key of the last step: there are {all} keys"));
+            }
             let (way, timeline) = (&builder.way, &mut builder.timeline);
             Walk { asked: self.asked, history, way, look, timeline }.walk(model)?;
         }
@@ -595,9 +603,7 @@ impl Check<'_, '_> {
             }
             Verdict::Rejected(Failure::Stuck { parts, explanation }) => {
                 let on = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
-                let blocked = self.held.describe(&explanation.blocked)?;
-                let name = |op: &report::Operation| format!("{} {} {}", op.name, op.text, op.interval());
-                let blocked: Vec<String> = blocked.iter().map(name).collect();
+                let blocked = self.named(&explanation.blocked)?;
                 let sentence = match blocked.as_slice() {
                     [op] if self.asked.is_linearizable() && !self.asked.exhaustive => {
                         format!("no order of the operations{on} allows {op}")
@@ -611,8 +617,8 @@ impl Check<'_, '_> {
         let mut stats = crate::stats(&checked.stats, &method, &mut |id| mentions.op(id));
         stats.no_procedure.clone_from(&checked.no_procedure);
         let mut notes = crate::assumed_notes(self.asked);
-        notes.extend(part_note(checked));
-        notes.extend(undecided_note(checked));
+        let keys = self.keys(checked)?;
+        notes.extend(parts::notes(checked, keys.as_ref()));
         if let (Some(field), Some(misfit)) = (self.asked.own_order(None), &self.misfit) {
             notes.push(own_order::finding(field, misfit, self.held)?);
             notes.push(own_order::consequence(field, misfit, &verdict));
@@ -641,9 +647,34 @@ impl Check<'_, '_> {
             coverage: None,
             ended: None,
             interleaving: None,
+            keys,
             next: Vec::new(),
         };
         Ok((report, mentions.ids().to_vec()))
+    }
+
+    /// The keys that are not accepted, if one is rejected.
+    fn keys(&self, checked: &Checked) -> Result<Option<Keys>, InputError> {
+        let Method::Parts { all, .. } = checked.method else { return Ok(None) };
+        if checked.rejected.is_empty() {
+            return Ok(None);
+        }
+        let mut rejected = Vec::with_capacity(checked.rejected.len());
+        for part in &checked.rejected {
+            let sentence = match &part.reason {
+                Some(reason) => reason.clone(),
+                None => format!("no order allows {}", self.named(&part.ops)?.join(" or ")),
+            };
+            rejected.push(RejectedKey { key: part.name.clone(), operations: part.operations, sentence });
+        }
+        let undecided = checked.undecided.iter().map(|(key, _)| key.clone()).collect();
+        Ok(Some(Keys { all, rejected, undecided }))
+    }
+
+    /// Operations with their intervals.
+    fn named(&self, ops: &[OpId]) -> Result<Vec<String>, InputError> {
+        let name = |op: &report::Operation| format!("{} {} {}", op.name, op.text, op.interval());
+        Ok(self.held.describe(ops)?.iter().map(name).collect())
     }
 }
 
@@ -657,32 +688,6 @@ fn ranked<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>, field: &st
 fn bound<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>) -> Result<Option<M::Op>, InputError> {
     let bad = |error| models::check::Error::BadCall { op: history::name(processes, op.process, op.index), error };
     Ok(model.bind(op).map_err(bad)?)
-}
-
-/// If parts were searched separately, counts refer to one part only.
-fn part_note(checked: &Checked) -> Option<String> {
-    match &checked.verdict {
-        Verdict::Rejected(Failure::Stuck { parts, .. }) if !parts.is_empty() => {
-            let parts = parts.join(", ");
-            Some(format!("counts refer to {parts} only; other keys were checked separately"))
-        }
-        _ => None,
-    }
-}
-
-/// Names the undecided parts of an object, the one with the most operations first.
-fn undecided_note(checked: &Checked) -> Option<String> {
-    let Method::Parts { all, .. } = checked.method else { return None };
-    let mut undecided: Vec<&(String, usize)> = checked.undecided.iter().collect();
-    undecided.sort_by_key(|(_, operations)| std::cmp::Reverse(*operations));
-    let (hottest, operations) = undecided.first()?;
-    let others = match (undecided.len(), all) {
-        (1, 1) => String::new(),
-        (1, all) => format!("; the other {} keys are legal", all - 1),
-        (some, all) if some == all => format!("; nor was any of the other {} keys", some - 1),
-        (some, all) => format!("; nor were {} of the other {} keys", some - 1, all - 1),
-    };
-    Some(format!("key {hottest} with {operations} operations was not decided{others}"))
 }
 
 /// The orders that a check found.

@@ -155,6 +155,7 @@ impl Seen<'_> {
             coverage: None,
             ended: None,
             interleaving: None,
+            keys: None,
             next: Vec::new(),
         };
         Ok((report, mentions.ids().to_vec()))

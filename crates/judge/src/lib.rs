@@ -37,6 +37,7 @@ pub mod load;
 mod log;
 mod next;
 mod own_order;
+mod parts;
 mod recording;
 mod serial;
 mod show;
@@ -478,6 +479,7 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
         coverage: None,
         ended: None,
         interleaving: None,
+        keys: None,
         next: Vec::new(),
     }
 }

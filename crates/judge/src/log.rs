@@ -270,6 +270,7 @@ impl LogRun<'_> {
             coverage: self.asked.coverage.then(|| logs::coverage(&bound, self.program, &checked)),
             ended: None,
             interleaving: None,
+            keys: None,
             next: Vec::new(),
         })
     }

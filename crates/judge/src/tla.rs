@@ -449,6 +449,7 @@ impl Run<'_> {
             coverage: None,
             ended: None,
             interleaving: None,
+            keys: None,
             next: Vec::new(),
         })
     }

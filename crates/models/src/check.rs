@@ -3,7 +3,7 @@
 //! There are three methods, tried in this order: the polynomial procedure, where the model has one that applies; each
 //! part of the object separately, by the procedure or else by search, where every operation belongs to one part; the
 //! search over the whole history. In all three, an accepted history carries an order of all its operations, and that
-//! order is replayed through the whole model.
+//! order is replayed, part by part if it was decided so.
 //!
 //! Linearizability is local (Herlihy and Wing 1990): if each part has an order, so has the whole. To find it, give
 //! each operation the earliest time that its place in the part's order permits, and merge the parts by time.
@@ -14,9 +14,9 @@
 //! with others either, so rejections remain valid.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 use std::mem::take;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use history::{Call, History, Op, OpId, Stop, Verdict};
 use search::{Assuming, Assumption, CheckError, Criterion, Explanation, Reduction, Report, Route, Stats};
@@ -65,15 +65,21 @@ impl Watcher for Unwatched {
     }
 }
 
-/// One of the searches of a watcher. It stops once its verdict is moot.
-pub(crate) struct Watched<'w, M> {
+/// One of the searches of a watcher.
+pub(crate) struct Watched<'w> {
     watcher: &'w dyn Watcher,
-    is_moot: M,
+    /// The number of operations that were decided before this search.
+    before: u64,
 }
 
-impl<M: Fn() -> bool> Watch for Watched<'_, M> {
+impl Watch for Watched<'_> {
     fn poll(&mut self, stats: &Stats) -> Option<Stop> {
-        if (self.is_moot)() { Some(Stop::Interrupted) } else { self.watcher.poll(stats) }
+        if self.before == 0 {
+            return self.watcher.poll(stats);
+        }
+        let Stats { operations, steps, generated, distinct, width, widest: _ } = *stats;
+        let operations = operations + self.before;
+        self.watcher.poll(&Stats { operations, steps, generated, distinct, width, widest: None })
     }
 
     fn returned(&mut self, op: OpId, width: usize) {
@@ -81,8 +87,8 @@ impl<M: Fn() -> bool> Watch for Watched<'_, M> {
     }
 }
 
-pub(crate) fn watched(watcher: &dyn Watcher) -> Watched<'_, fn() -> bool> {
-    Watched { watcher, is_moot: || false }
+pub(crate) fn watched(watcher: &dyn Watcher) -> Watched<'_> {
+    Watched { watcher, before: 0 }
 }
 
 /// The result of a check, the method, and the work it took.
@@ -101,6 +107,21 @@ pub struct Checked {
     /// The undecided parts of the object, if others were decided separately: each for display, with the number of its
     /// operations.
     pub undecided: Vec<(String, usize)>,
+    /// The rejected parts of the object, if parts were decided separately. The verdict explains the first.
+    pub rejected: Vec<RejectedPart>,
+}
+
+/// A part of the object whose operations have no order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RejectedPart {
+    /// The part for display.
+    pub name: String,
+    /// The number of its operations.
+    pub operations: usize,
+    /// Why, if the model's procedure found it.
+    pub reason: Option<String>,
+    /// The operations that contradict each other or that no order can place.
+    pub ops: Vec<OpId>,
 }
 
 impl Checked {
@@ -199,7 +220,8 @@ pub fn check<M: Model>(
 
 fn decided(verdict: Verdict<Witness, Failure>) -> Checked {
     let (settled, stats) = (Witness::default(), Stats::default());
-    Checked { verdict, settled, method: Method::Procedure, no_procedure: None, stats, undecided: Vec::new() }
+    let (undecided, rejected) = (Vec::new(), Vec::new());
+    Checked { verdict, settled, method: Method::Procedure, no_procedure: None, stats, undecided, rejected }
 }
 
 /// An assumption about the order of operations. The predicate receives the state as rendered by the model.
@@ -219,7 +241,11 @@ pub fn check_assuming<M: Model>(
     })
 }
 
-/// The states along a route, rendered by the model.
+/// The most parts of which a state shows all.
+pub const MOST_SHOWN: usize = 100;
+
+/// The states along a route, rendered by the model. If the object has more than [`MOST_SHOWN`] parts, a state shows the
+/// part that the step before it concerns.
 pub fn walk<M: Model>(
     model: &M,
     history: &History<Call>,
@@ -228,10 +254,15 @@ pub fn walk<M: Model>(
     until: Option<usize>,
     most: usize,
 ) -> Result<Walked<String>, Error> {
+    let bound = history.try_map(|op| bind(model, history, op))?;
+    let part = |op: &M::Op| model.partition(op);
+    let is_single = assumed.is_empty() && route.endings.is_empty();
+    if is_single && bound.split(part).is_some_and(|parts| parts.len() > MOST_SHOWN) {
+        let walked = unfailing(route.walk_parts(model, &bound, until, most, part))?;
+        return Ok(walked.map_states(|state| model.show(&state)));
+    }
     with_assumed(model, history, assumed, |spec, marked| {
-        let walked = route.walk(spec, marked, until, most).map_err(|error| match error {
-            search::ReplayError::Unconfirmed(error) => Error::Unconfirmed(error),
-        })?;
+        let walked = unfailing(route.walk(spec, marked, until, most))?;
         Ok(walked.map_states(|since| model.show(&since.state)))
     })
 }
@@ -286,10 +317,20 @@ fn bind<M: Model>(model: &M, history: &History<Call>, op: &Op<Call>) -> Result<O
 }
 
 fn confirm<M: Model>(model: &M, history: &History<M::Op>, witness: Witness) -> Result<Witness, Error> {
-    match search::replay(model, history, Criterion::LINEARIZABLE, &witness) {
-        Ok(()) => Ok(witness),
-        Err(search::ReplayError::Unconfirmed(error)) => Err(error.into()),
-    }
+    unfailing(search::replay(model, history, Criterion::LINEARIZABLE, &witness)).map(|()| witness)
+}
+
+/// Confirms an order of operations that each belong to one part.
+fn confirm_parts<M: Model>(model: &M, history: &History<M::Op>, witness: Witness) -> Result<Witness, Error> {
+    let part = |op: &M::Op| model.partition(op);
+    unfailing(search::replay_parts(model, history, Criterion::LINEARIZABLE, &witness, part)).map(|()| witness)
+}
+
+/// Models do not fail, so only the order can be wrong.
+fn unfailing<T>(replayed: Result<T, search::ReplayError<std::convert::Infallible>>) -> Result<T, Error> {
+    replayed.map_err(|error| match error {
+        search::ReplayError::Unconfirmed(error) => Error::Unconfirmed(error),
+    })
 }
 
 /// Models do not fail, so only the replay can.
@@ -308,7 +349,8 @@ pub(crate) fn show<M: Model>(model: &M, parts: Vec<String>, method: Method, repo
             Verdict::Rejected(Failure::Stuck { parts, explanation })
         }
     };
-    Checked { verdict, settled: report.settled, method, no_procedure: None, stats: report.stats, undecided: Vec::new() }
+    let (settled, stats, undecided, rejected) = (report.settled, report.stats, Vec::new(), Vec::new());
+    Checked { verdict, settled, method, no_procedure: None, stats, undecided, rejected }
 }
 
 /// The width limit of a part in the first turn, after which the other parts get theirs. Each turn multiplies it by
@@ -326,7 +368,7 @@ struct Group<T> {
 
 /// Decides parts by the procedure where it applies, and searches the others. A part that is hard to decide must not
 /// hide another that is easy to reject, so a part that gets wide waits until all others have been searched as far.
-/// Which rejected part is reported depends on widths, not on time.
+/// Which rejected parts are reported depends on widths, not on time.
 fn check_parts<M: Model>(
     model: &M,
     whole: &History<M::Op>,
@@ -336,76 +378,142 @@ fn check_parts<M: Model>(
 ) -> Result<Checked, Error> {
     let group = |(part, history)| Group { parts: vec![part], history, order: None, is_searched: false };
     let mut groups: Vec<Group<M::Op>> = parts.into_iter().map(group).collect();
-    let max_width = options.search.max_width.unwrap_or(usize::MAX);
-    let (mut stats, mut no_procedure) = (Stats::default(), None);
-    for group in &mut groups {
+    let (mut found, mut operations) = (Found::default(), 0);
+    for (index, group) in groups.iter_mut().enumerate() {
+        // The procedure does not poll: it takes microseconds for most parts.
+        found.stopped = watcher.poll(&Stats { operations, ..Stats::default() });
+        if found.stopped.is_some() {
+            break;
+        }
         match model.decide(&group.history) {
             Decision::Linearizable(order) => group.order = Some(Witness::from_order(order)),
             Decision::Violation { ops, reason } => {
-                return Ok(decided(Verdict::Rejected(Failure::Contradiction { ops, reason })));
+                let rejected = group.rejected(model, Some(&reason), &ops);
+                let checked = decided(Verdict::Rejected(Failure::Contradiction { ops, reason }));
+                found.reject(index, rejected, checked);
             }
             Decision::NotApplicable(reason) => {
-                no_procedure.get_or_insert((group.parts[0], reason));
+                found.no_procedure.get_or_insert_with(|| format!("{}: {reason}", group.name(model)));
                 group.is_searched = true;
             }
         }
+        if !group.is_searched {
+            operations += group.history.ops().len() as u64;
+        }
     }
-    let count = groups.iter().filter(|group| group.is_searched).count();
-    let no_procedure = no_procedure.map(|(part, reason)| {
-        let others = match count {
-            1 => String::new(),
-            count => format!(" (and {} other parts)", count - 1),
-        };
-        format!("{}: {reason}{others}", model.atoms().show_key(part))
-    });
+    let searched = groups.iter().filter(|group| group.is_searched).count();
+    if let (Some(reason), 2..) = (&mut found.no_procedure, searched) {
+        *reason += &format!(" (and {} other parts)", searched - 1);
+    }
     loop {
-        let is_live = |group: &&Group<M::Op>| !group.parts.is_empty();
-        let method = Method::Parts {
-            all: groups.iter().filter(is_live).count(),
-            searched: groups.iter().filter(is_live).filter(|group| group.is_searched).count(),
-        };
-        let is_open = |&index: &usize| !groups[index].parts.is_empty() && groups[index].order.is_none();
-        let mut open: Vec<usize> = (0..groups.len()).filter(is_open).collect();
-        let mut width = FIRST_WIDTH.min(max_width);
-        let mut stopped = None;
-        while !open.is_empty() {
-            let search = search::Options { max_width: Some(width), ..options.search.clone() };
-            let reports = search_parts(model, &groups, &open, &search, options.threads, watcher);
-            open.clear();
-            for (index, report) in reports {
-                let report = report?;
-                stats.add(&report.stats);
-                match report.verdict {
-                    Verdict::Accepted(witness) => groups[index].order = Some(witness),
-                    Verdict::Inconclusive(Stop::Width) if width < max_width => open.push(index),
-                    Verdict::Inconclusive(stop) => stopped = stopped.or(Some(stop)),
-                    Verdict::Rejected(_) => {
-                        let parts = groups[index].parts.iter().map(|&part| model.atoms().show_key(part)).collect();
-                        return Ok(Checked { stats, no_procedure, ..show(model, parts, method, report) });
-                    }
-                }
-            }
-            width = width.saturating_mul(WIDENING).min(max_width);
+        found.search(model, &mut groups, options, watcher)?;
+        let live = || groups.iter().filter(|group| !group.parts.is_empty());
+        let method = Method::Parts { all: live().count(), searched: live().filter(|group| group.is_searched).count() };
+        let undecided = found.open(&groups).into_iter().map(|index| &groups[index]).flat_map(|group| {
+            let name = |&part: &Atom| (model.atoms().show_key(part), group.history.ops().len());
+            group.parts.iter().map(name)
+        });
+        let undecided = undecided.collect();
+        let Found { mut rejected, first, stopped, no_procedure, stats } = found;
+        if let Some(first) = first {
+            rejected.sort_by_key(|(index, _)| *index);
+            let rejected = rejected.into_iter().map(|(_, rejected)| rejected).collect();
+            return Ok(Checked { method, stats, no_procedure, undecided, rejected, ..first });
         }
         let orders: Vec<&Witness> = groups.iter().filter_map(|group| group.order.as_ref()).collect();
         let verdict = match stopped {
             Some(stop) => Verdict::Inconclusive(stop),
             None => match merge(whole, &orders) {
-                Ok(witness) => Verdict::Accepted(confirm(model, whole, witness)?),
-                Err(contradictions) if unite(&mut groups, whole, &contradictions) => continue,
+                Ok(witness) => Verdict::Accepted(confirm_parts(model, whole, witness)?),
+                Err(contradictions) if unite(&mut groups, whole, &contradictions) => {
+                    found = Found { no_procedure, stats, ..Found::default() };
+                    continue;
+                }
                 Err(_) => {
                     let report = search::check_watched(model, whole, &options.search, &mut watched(watcher));
                     return Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) });
                 }
             },
         };
-        let undecided = groups.iter().filter(|group| is_live(group) && group.order.is_none());
-        let undecided = undecided.flat_map(|group| {
-            let name = |&part: &Atom| (model.atoms().show_key(part), group.history.ops().len());
-            group.parts.iter().map(name)
-        });
-        let undecided = undecided.collect();
-        return Ok(Checked { verdict, settled: Witness::default(), method, no_procedure, stats, undecided });
+        return Ok(Checked { method, no_procedure, stats, undecided, ..decided(verdict) });
+    }
+}
+
+impl<T> Group<T> {
+    fn name<M: Model>(&self, model: &M) -> String {
+        let names: Vec<String> = self.parts.iter().map(|&part| model.atoms().show_key(part)).collect();
+        names.join(", ")
+    }
+
+    fn rejected<M: Model>(&self, model: &M, reason: Option<&str>, ops: &[OpId]) -> RejectedPart {
+        let (name, operations) = (self.name(model), self.history.ops().len());
+        RejectedPart { name, operations, reason: reason.map(str::to_owned), ops: ops.to_vec() }
+    }
+}
+
+/// What is known of the parts.
+#[derive(Default)]
+struct Found {
+    /// The rejected groups by index.
+    rejected: Vec<(usize, RejectedPart)>,
+    /// The first of them that was found, in full.
+    first: Option<Checked>,
+    /// Why others are undecided.
+    stopped: Option<Stop>,
+    no_procedure: Option<String>,
+    stats: Stats,
+}
+
+impl Found {
+    fn reject(&mut self, index: usize, rejected: RejectedPart, checked: Checked) {
+        self.rejected.push((index, rejected));
+        self.first.get_or_insert(checked);
+    }
+
+    /// The groups that are neither accepted nor rejected.
+    fn open<T>(&self, groups: &[Group<T>]) -> Vec<usize> {
+        let rejected: HashSet<usize> = self.rejected.iter().map(|(index, _)| *index).collect();
+        let is_open = |(index, group): &(usize, &Group<T>)| {
+            group.order.is_none() && !group.parts.is_empty() && !rejected.contains(index)
+        };
+        groups.iter().enumerate().filter(is_open).map(|(index, _)| index).collect()
+    }
+
+    /// Searches the groups that have no order, in turns of growing width. Ends after the turn in which one is rejected.
+    fn search<M: Model>(
+        &mut self,
+        model: &M,
+        groups: &mut [Group<M::Op>],
+        options: &Options,
+        watcher: &dyn Watcher,
+    ) -> Result<(), Error> {
+        let max_width = options.search.max_width.unwrap_or(usize::MAX);
+        let mut open = self.open(groups);
+        let mut width = FIRST_WIDTH.min(max_width);
+        loop {
+            let search = search::Options { max_width: Some(width), ..options.search.clone() };
+            let reports = search_parts(model, groups, &open, &search, options.threads, watcher);
+            open.clear();
+            for (index, report) in reports {
+                let report = report?;
+                self.stats.add(&report.stats);
+                match report.verdict {
+                    Verdict::Accepted(witness) => groups[index].order = Some(witness),
+                    Verdict::Inconclusive(Stop::Width) if width < max_width => open.push(index),
+                    Verdict::Inconclusive(stop) => self.stopped = self.stopped.or(Some(stop)),
+                    Verdict::Rejected(ref explanation) => {
+                        let group = &groups[index];
+                        let rejected = group.rejected(model, None, &explanation.blocked);
+                        let parts = group.parts.iter().map(|&part| model.atoms().show_key(part)).collect();
+                        self.reject(index, rejected, show(model, parts, Method::Search, report));
+                    }
+                }
+            }
+            if open.is_empty() || self.first.is_some() || self.stopped.is_some() {
+                return Ok(());
+            }
+            width = width.saturating_mul(WIDENING).min(max_width);
+        }
     }
 }
 
@@ -447,8 +555,7 @@ fn unite<T: Clone>(groups: &mut [Group<T>], whole: &History<T>, contradictions: 
 
 type PartReport<M> = (usize, Result<Report<<M as search::Spec>::State>, Error>);
 
-/// Searches the parts at these indices, several at once, and reports by index. A part is given up, or skipped, only
-/// if one before it is rejected.
+/// Searches the parts at these indices, several at once, and reports by index.
 fn search_parts<M: Model>(
     model: &M,
     groups: &[Group<M::Op>],
@@ -457,23 +564,17 @@ fn search_parts<M: Model>(
     threads: usize,
     watcher: &dyn Watcher,
 ) -> Vec<PartReport<M>> {
-    let next = AtomicUsize::new(0);
-    let first_rejected = AtomicUsize::new(usize::MAX);
+    let decided = groups.iter().filter(|group| group.order.is_some()).map(|group| group.history.ops().len() as u64);
+    let (next, operations) = (AtomicUsize::new(0), AtomicU64::new(decided.sum()));
     let work = || {
-        let mut reports = Vec::new();
-        loop {
-            let Some(&index) = open.get(next.fetch_add(1, Ordering::Relaxed)) else { return reports };
-            if index >= first_rejected.load(Ordering::Relaxed) {
-                return reports;
-            }
-            let is_moot = || first_rejected.load(Ordering::Relaxed) < index;
-            let mut watch = Watched { watcher, is_moot };
-            let report = confirmed(search::check_watched(model, &groups[index].history, options, &mut watch));
-            if report.as_ref().is_ok_and(|report| report.verdict.is_rejected()) {
-                first_rejected.fetch_min(index, Ordering::Relaxed);
-            }
-            reports.push((index, report));
-        }
+        let search = |&index: &usize| {
+            let history = &groups[index].history;
+            let mut watch = Watched { watcher, before: operations.load(Ordering::Relaxed) };
+            let report = confirmed(search::check_watched(model, history, options, &mut watch));
+            operations.fetch_add(history.ops().len() as u64, Ordering::Relaxed);
+            (index, report)
+        };
+        std::iter::from_fn(|| open.get(next.fetch_add(1, Ordering::Relaxed))).map(search).collect::<Vec<_>>()
     };
     let mut reports: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (1..threads.min(open.len())).map(|_| scope.spawn(work)).collect();

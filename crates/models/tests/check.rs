@@ -1,13 +1,13 @@
 //! Splitting a history, or not, gives the same verdict as trying every order, and the merged order can be replayed.
 
 use fastrand::Rng;
-use history::{Call, History, Trace, Value, Verdict};
+use history::{Call, History, OpId, Trace, Value, Verdict};
 use models::check::{Checked, Failure, Method, Options, check};
 use models::kv::Kv;
 use models::kv_append::KvAppend;
 use models::queue::Queue;
 use models::{Model, register::Register};
-use search::Criterion;
+use search::{Criterion, Witness};
 use testkit::is_allowed;
 
 /// A few operations on two keys: shared instants, touching intervals of one process, some unfinished.
@@ -160,7 +160,8 @@ fn a_part_that_a_procedure_rejects_is_reported_before_any_is_searched() {
     let checked = verdict(&Register::new(&Value::Nil), &history, &Options::default());
     let Verdict::Rejected(Failure::Contradiction { ops, reason }) = checked.verdict else { panic!("{checked:?}") };
     assert_eq!(reason, "2 was never written: T0:2 read(\"a\") = 2 [4 5]");
-    assert_eq!((ops.len(), checked.method, checked.no_procedure), (1, Method::Procedure, None));
+    let method = Method::Parts { all: 2, searched: 0 };
+    assert_eq!((ops.len(), checked.method, checked.no_procedure), (1, method, None));
 }
 
 #[test]
@@ -223,4 +224,40 @@ fn equal_operations_with_equal_ends_differ_by_their_successors() {
         let options = Options { shortcuts, ..Options::default() };
         assert!(verdict(&models::set::Set::new(), &history, &options).verdict.is_accepted());
     }
+}
+
+#[test]
+fn replaying_parts_agrees_with_replaying_the_whole() {
+    let mut confirmed = 0;
+    for seed in 0..20_000 {
+        let rng = &mut Rng::with_seed(seed);
+        let history = random_history(rng);
+        let model = Kv::new(&Value::Nil);
+        let bound = history.try_map(|op| model.bind(op)).expect("calls that the model knows");
+        let mut order: Vec<OpId> = bound.ops().iter().map(|op| op.id).collect();
+        for _ in 0..rng.usize(..3).min(order.len()) {
+            let place = rng.usize(1..order.len().max(2)).min(order.len() - 1);
+            order.swap(place.saturating_sub(1), place);
+        }
+        order.truncate(order.len() - usize::from(rng.u8(..8) == 0).min(order.len()));
+        let witness = Witness::from_order(order);
+        let whole = search::replay(&model, &bound, Criterion::LINEARIZABLE, &witness);
+        let part = |op: &models::kv::Op| model.partition(op);
+        assert_eq!(search::replay_parts(&model, &bound, Criterion::LINEARIZABLE, &witness, part), whole, "seed {seed}");
+        confirmed += u32::from(whole.is_ok());
+    }
+    assert!((2_000..18_000).contains(&confirmed), "{confirmed} confirmed");
+}
+
+#[test]
+fn every_rejected_part_is_named() {
+    let calls = "T0 [1 2] put(1, 5)\nT0 [3 4] get(1) = 6\n\
+                 T0 [5 6] put(2, 5)\nT0 [7 8] get(2) = 5\n\
+                 T0 [9 10] put(3, 5)\nT0 [11 12] put(3, 5)\nT0 [13 14] get(3) = nil\n\
+                 T0 [15 16] put(4, 5)\nT0 [17 18] get(4) = nil\n";
+    let checked = verdict(&Kv::new(&Value::Nil), &text(calls), &Options::default());
+    let names: Vec<(&str, usize)> = checked.rejected.iter().map(|part| (&*part.name, part.operations)).collect();
+    assert_eq!(names, [("1", 2), ("3", 3), ("4", 2)]);
+    assert!(checked.verdict.is_rejected() && checked.undecided.is_empty());
+    assert_eq!(checked.method, Method::Parts { all: 4, searched: 1 });
 }

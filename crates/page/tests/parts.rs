@@ -43,6 +43,7 @@ fn report() -> Report {
         coverage: None,
         ended: None,
         interleaving: None,
+        keys: None,
         next: Vec::new(),
     }
 }

@@ -55,8 +55,34 @@ pub struct Report {
     /// The steps of the execution, if its schedule was controlled and it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,
+    /// The verdicts of keys, if keys were decided separately and some are not accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Keys>,
     /// Follow-up commands.
     pub next: Vec<Command>,
+}
+
+/// The keys of a history that are not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Keys {
+    /// The number of all keys.
+    pub all: usize,
+    /// The rejected ones, by their first operation. The verdict explains one of them.
+    pub rejected: Vec<RejectedKey>,
+    /// The undecided ones, by their first operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<String>,
+}
+
+/// A key whose operations no order explains.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RejectedKey {
+    /// The key.
+    pub key: String,
+    /// The number of its operations.
+    pub operations: usize,
+    /// Why it is rejected, in a sentence.
+    pub sentence: String,
 }
 
 /// A history that could not be checked, and why: it cannot be read, or the specification cannot be applied to it.

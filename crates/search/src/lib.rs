@@ -66,7 +66,7 @@ pub use crate::criterion::{Criterion, Reduction};
 pub use crate::explain::{Explanation, Refusal, Stuck, Why};
 pub use crate::follow::{Follower, Misfit};
 pub use crate::observe::{Stats, Unwatched, Watch, Widest};
-pub use crate::replay::{ReplayError, Unconfirmed, Witness, replay};
+pub use crate::replay::{ReplayError, Unconfirmed, Witness, replay, replay_parts};
 pub use crate::resumed::Resumed;
 pub use crate::route::{Ending, Route, Walked, successor};
 pub use crate::spec::{Spec, Successors};

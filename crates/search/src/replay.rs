@@ -9,6 +9,7 @@
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use history::{History, Op, OpId, Precedence};
 use thiserror::Error;
@@ -114,6 +115,37 @@ impl Witness {
     }
 }
 
+/// Replays a witness of a history in which every operation belongs to one part of the object.
+///
+/// The state of such an object is a state of each part, and a step reads and changes its own part only. So the spec
+/// gets the state of that part alone, which takes as long for many parts as for a few. The order is checked over all
+/// operations, as always.
+///
+/// # Panics
+///
+/// If the history has edges, or an operation without a part.
+pub fn replay_parts<S: Spec, K: Eq + Hash>(
+    spec: &S,
+    history: &History<S::Op>,
+    criterion: Criterion,
+    witness: &Witness,
+    part: impl Fn(&S::Op) -> Option<K>,
+) -> Result<(), ReplayError<S::Error>> {
+    assert!(history.edges().is_empty(), "edges connect parts");
+    let initial = initial(spec, witness.initial)?;
+    let mut states: HashMap<K, S::State> = HashMap::new();
+    let mut order = Order::new(criterion);
+    let mut successors = Successors::default();
+    for placed in witness.steps() {
+        let op = history.op(placed.op);
+        let step = order.place(op, placed)?;
+        let part = part(&op.call).expect("an operation of one part");
+        let state = states.entry(part).or_insert_with(|| initial.clone());
+        *state = after(spec, state, &op.call, placed, step, &mut successors)?;
+    }
+    Ok(order.finish(finished(history))?)
+}
+
 /// Replays a witness of a whole history.
 pub fn replay<S: Spec>(
     spec: &S,
@@ -141,47 +173,83 @@ pub fn replay<S: Spec>(
             }
         }
     }
-    let finished = history.ops().iter().filter(|op| !op.interval.is_unfinished()).count();
-    Ok(replay.finish(finished as u64)?)
+    Ok(replay.finish(finished(history))?)
+}
+
+fn finished<T>(history: &History<T>) -> u64 {
+    history.ops().iter().filter(|op| !op.interval.is_unfinished()).count() as u64
+}
+
+/// The initial state with this number.
+pub(crate) fn initial<S: Spec>(spec: &S, number: u32) -> Result<S::State, ReplayError<S::Error>> {
+    let mut states = Vec::new();
+    spec.initial(&mut states).map_err(ReplayError::Spec)?;
+    Ok(states.into_iter().nth(number as usize).ok_or(Unconfirmed::Initial(number))?)
+}
+
+/// The state after a step.
+fn after<S: Spec>(
+    spec: &S,
+    state: &S::State,
+    op: &S::Op,
+    placed: Placed,
+    step: usize,
+    successors: &mut Successors<S::State>,
+) -> Result<S::State, ReplayError<S::Error>> {
+    spec.step(state, op, successors).map_err(ReplayError::Spec)?;
+    let (mut done, mut partway) = successors.drain();
+    let choice = placed.choice as usize;
+    let state = if placed.partway { partway.nth(choice) } else { done.nth(choice) };
+    Ok(state.ok_or(Unconfirmed::Disabled { op: placed.op, step })?)
 }
 
 /// A replay in progress, for a search that settles its witness piece by piece.
 pub(crate) struct Replay<'s, S: Spec> {
     spec: &'s S,
-    criterion: Criterion,
     state: Option<S::State>,
-    latest_start: u64,
-    next: Vec<u32>,      // For each process, the least place of its next step.
-    done: HashSet<OpId>, // Operations that are over, where those of a process are not ordered.
-    steps: usize,
-    placed: u64, // Finished operations placed.
+    order: Order,
     successors: Successors<S::State>,
 }
 
 impl<'s, S: Spec> Replay<'s, S> {
     pub(crate) fn new(spec: &'s S, criterion: Criterion) -> Replay<'s, S> {
-        Replay {
-            spec,
-            criterion,
-            state: None,
-            latest_start: 0,
-            next: Vec::new(),
-            done: HashSet::new(),
-            steps: 0,
-            placed: 0,
-            successors: Successors::default(),
-        }
+        Replay { spec, state: None, order: Order::new(criterion), successors: Successors::default() }
     }
 
-    pub(crate) fn begin(&mut self, initial: u32) -> Result<(), ReplayError<S::Error>> {
-        let mut states = Vec::new();
-        self.spec.initial(&mut states).map_err(ReplayError::Spec)?;
-        let state = states.into_iter().nth(initial as usize).ok_or(Unconfirmed::Initial(initial))?;
-        self.state = Some(state);
+    pub(crate) fn begin(&mut self, number: u32) -> Result<(), ReplayError<S::Error>> {
+        self.state = Some(initial(self.spec, number)?);
         Ok(())
     }
 
     pub(crate) fn step<P: Borrow<S::Op>>(&mut self, op: &Op<P>, placed: Placed) -> Result<(), ReplayError<S::Error>> {
+        let step = self.order.place(op, placed)?;
+        let state = self.state.as_ref().expect("a replay that has begun");
+        self.state = Some(after(self.spec, state, op.call.borrow(), placed, step, &mut self.successors)?);
+        Ok(())
+    }
+
+    pub(crate) fn finish(&self, finished: u64) -> Result<(), Unconfirmed> {
+        self.order.finish(finished)
+    }
+}
+
+/// Checks the order of the steps, without the spec.
+struct Order {
+    criterion: Criterion,
+    latest_start: u64,
+    next: Vec<u32>,      // For each process, the least place of its next step.
+    done: HashSet<OpId>, // Operations that are over, where those of a process are not ordered.
+    steps: usize,
+    placed: u64, // Finished operations placed.
+}
+
+impl Order {
+    fn new(criterion: Criterion) -> Order {
+        Order { criterion, latest_start: 0, next: Vec::new(), done: HashSet::new(), steps: 0, placed: 0 }
+    }
+
+    /// Places an operation, and returns the number of the step.
+    fn place<P>(&mut self, op: &Op<P>, placed: Placed) -> Result<usize, Unconfirmed> {
         let step = self.steps;
         self.steps += 1;
         let process = op.process.index();
@@ -195,21 +263,15 @@ impl<'s, S: Spec> Replay<'s, S> {
             Precedence::None => !self.done.insert(op.id),
         };
         if is_late {
-            return Err(Unconfirmed::OutOfOrder { op: op.id, step }.into());
+            return Err(Unconfirmed::OutOfOrder { op: op.id, step });
         }
         self.latest_start = self.latest_start.max(op.interval.start());
         self.next[process] = op.index + u32::from(!placed.partway);
         self.placed += u64::from(!placed.partway && !op.interval.is_unfinished());
-        let state = self.state.as_ref().expect("a replay that has begun");
-        self.spec.step(state, op.call.borrow(), &mut self.successors).map_err(ReplayError::Spec)?;
-        let (mut done, mut partway) = self.successors.drain();
-        let choice = placed.choice as usize;
-        let state = if placed.partway { partway.nth(choice) } else { done.nth(choice) };
-        self.state = Some(state.ok_or(Unconfirmed::Disabled { op: op.id, step })?);
-        Ok(())
+        Ok(step)
     }
 
-    pub(crate) fn finish(&self, finished: u64) -> Result<(), Unconfirmed> {
+    fn finish(&self, finished: u64) -> Result<(), Unconfirmed> {
         if self.placed == finished { Ok(()) } else { Err(Unconfirmed::Incomplete { placed: self.placed, finished }) }
     }
 }

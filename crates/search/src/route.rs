@@ -3,12 +3,13 @@
 //! A search ends with one order or, if it got stuck, with several that share a prefix. Routes are replayed step by
 //! step on demand, without searching.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 
 use history::History;
 
 use crate::explain::{Explanation, Stuck};
-use crate::replay::{ReplayError, Unconfirmed, Witness};
+use crate::replay::{ReplayError, Unconfirmed, Witness, initial};
 use crate::spec::{Spec, Successors};
 use crate::trail::Placed;
 
@@ -81,9 +82,7 @@ impl Route {
         until: Option<usize>,
         most: usize,
     ) -> Result<Walked<S::State>, ReplayError<S::Error>> {
-        let mut initial = Vec::new();
-        spec.initial(&mut initial).map_err(ReplayError::Spec)?;
-        let mut at = initial.into_iter().nth(self.initial as usize).ok_or(Unconfirmed::Initial(self.initial))?;
+        let mut at = initial(spec, self.initial)?;
         let until = until.map_or(self.common.len(), |until| until.min(self.common.len()));
         // Orders that begin in different states have no states in common.
         if self.endings.iter().any(|ending| ending.initial != self.initial) {
@@ -108,6 +107,37 @@ impl Route {
             endings.push(states);
         }
         Ok(Walked { endings, states: kept, until })
+    }
+
+    /// The same for a single order of operations that each belong to one part of the object: a state is that of the
+    /// part that the step before it concerns. So the time does not depend on the number of parts.
+    ///
+    /// # Panics
+    ///
+    /// If the route has endings, or an operation has no part.
+    pub fn walk_parts<S: Spec, K: Eq + Hash>(
+        &self,
+        spec: &S,
+        history: &History<S::Op>,
+        until: Option<usize>,
+        most: usize,
+        part: impl Fn(&S::Op) -> Option<K>,
+    ) -> Result<Walked<S::State>, ReplayError<S::Error>> {
+        assert!(self.endings.is_empty(), "a single order");
+        let initial = initial(spec, self.initial)?;
+        let until = until.map_or(self.common.len(), |until| until.min(self.common.len()));
+        let first_kept = (until + 1).saturating_sub(most.max(1));
+        let mut kept: VecDeque<S::State> = (first_kept == 0).then(|| initial.clone()).into_iter().collect();
+        let mut states: HashMap<K, S::State> = HashMap::new();
+        for (step, &placed) in self.common[..until].iter().enumerate() {
+            let part = part(&history.op(placed.op).call).expect("an operation of one part");
+            let state = states.entry(part).or_insert_with(|| initial.clone());
+            *state = follow(spec, history, state, placed, step)?;
+            if step + 1 >= first_kept {
+                kept.push_back(state.clone());
+            }
+        }
+        Ok(Walked { endings: Vec::new(), states: kept, until })
     }
 }
 

@@ -124,6 +124,7 @@ pub(crate) fn queue() -> Report {
         coverage: None,
         ended: None,
         interleaving: None,
+        keys: None,
         next: vec![
             Command { what: "all of it".into(), line: "omnilink explain specs/Queue.tla run.jsonl".into() },
             Command { what: "report".into(), line: "omnilink view specs/Queue.tla run.jsonl --at T0:12464".into() },
@@ -423,6 +424,7 @@ fn report(verdict: Verdict) -> Report {
         coverage: None,
         ended: None,
         interleaving: None,
+        keys: None,
         next: vec![],
     }
 }
