@@ -27,7 +27,7 @@ mod written;
 pub use actions::Action;
 pub use footprint::{Key, Touch};
 use fuse::fuse;
-pub use operation::{Operation, Parameter};
+pub use operation::{Operation, Parameter, Passage};
 pub use parts::{Part, PartKind};
 pub use property::Property;
 pub use written::{Unwritten, WrittenBound, WrittenWay};

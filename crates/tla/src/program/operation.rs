@@ -74,6 +74,44 @@ pub(crate) enum GivenArg {
     Slot(SlotId),
 }
 
+/// What `Next` evaluates on one way to an operation.
+#[derive(Debug, Clone)]
+pub struct Passage<'p> {
+    /// The bounds of `\E`, from the outside in, with the parameter that each name is passed to.
+    pub bounds: Vec<(&'p Bound, Box<[Option<usize>]>)>,
+    /// The arguments that are not the name of a bound.
+    pub args: Vec<ExprId>,
+}
+
+impl Operation {
+    /// Whether its parameters are the first names of its frame.
+    pub fn has_own_frame(&self) -> bool {
+        self.captures == 0
+    }
+
+    /// What `Next` evaluates on each way to it, in one frame; `None` if a way passes through a `LET` or a frame of its
+    /// own, where names have other meanings. With known arguments, nothing of this matters for a plain operation.
+    pub fn passages<'p>(&self, program: &'p Program) -> Option<Vec<Passage<'p>>> {
+        let is_shared = |step: &Step| match step {
+            Step::Let(_) => false,
+            Step::Into(call) => match program.module.exprs.node(*call) {
+                Node::Call { args, .. } => args.is_empty(),
+                _ => true,
+            },
+            Step::Disjunct(_) | Step::Exists(..) => true,
+        };
+        let passage = |way: &Way| {
+            let bounds = way.bounds(program).map(|(bound, link)| (bound, link.params.clone())).collect();
+            let args = way.given.iter().filter_map(|given| match given.arg {
+                GivenArg::Expr(expr) => Some(expr),
+                GivenArg::Slot(_) => None,
+            });
+            way.steps.iter().all(is_shared).then(|| Passage { bounds, args: args.collect() })
+        };
+        self.ways.iter().map(passage).collect()
+    }
+}
+
 impl Program {
     /// The operator of this name that `Next` reaches through `\/`, `\E`, `LET` and calls, or else the only one that
     /// has this name through an instance.
