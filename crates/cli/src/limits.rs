@@ -292,6 +292,10 @@ impl Shared {
                 let left = if left > 0 { format!(", {} s left", HumanCount(left)) } else { String::new() };
                 format!("{done}, {}/s{left}, width {}", HumanCount(rate as u64), HumanCount(width))
             }
+            Stage::Following => {
+                let events = format!("{} of {} events explained", HumanCount(operations), HumanCount(total));
+                format!("{events}, {} configurations, {passed} s", HumanCount(width))
+            }
             Stage::Reading | Stage::Binding if operations > 0 => format!("{stage}, {done}, {passed} s"),
             _ if total > 0 => format!("{stage}, {} operations, {passed} s", HumanCount(total)),
             _ => format!("{stage}, {passed} s"),

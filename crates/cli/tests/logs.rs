@@ -61,3 +61,27 @@ fn key_value_store_in_python() {
 fn raft_of_tikv() {
     check("log-raft", "Raft.tla");
 }
+
+#[test]
+fn lease_service_with_skewed_clocks() {
+    check("log-lease", "Lease.tla");
+}
+
+/// An undecided log names the event where the furthest behavior stands, its file and line, and the conjunct that is
+/// false there; advice is for logs.
+#[test]
+fn an_undecided_log_says_where_the_search_was() {
+    let args = ["check", "Lease.tla", "logs/check", "--no-shortcuts", "--max-width", "40", "--format", "json"];
+    let ran = tool::run(&example("log-lease"), &args);
+    let report: Value = serde_json::from_str(&ran.stdout).expect("a report");
+    let report = &report["reports"][0];
+    assert_eq!(report["verdict"]["kind"], "inconclusive", "{}", ran.stdout);
+    let sentence = report["verdict"]["stop"].as_str().unwrap_or_default();
+    assert!(
+        sentence.contains("events explained; the furthest behavior stands before `Grant` (arbiter.ndjson line 37)"),
+        "{sentence}"
+    );
+    assert!(sentence.contains("`holder = None` is not true: this is not proved"), "{sentence}");
+    let next = report["next"].to_string();
+    assert!(next.contains("--max-width") && !next.contains("--order-by") && !next.contains("omnilink specs"), "{next}");
+}

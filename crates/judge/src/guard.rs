@@ -50,6 +50,8 @@ pub enum Stage {
     Deciding,
     /// Searching for an order.
     Searching,
+    /// Searching for a behavior that explains the events of a log.
+    Following,
     /// Finding reasons for a rejection.
     Explaining,
     /// Replaying the states of an order, or writing them.
@@ -58,12 +60,13 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, each at its own number.
-    pub const ALL: [Stage; 7] = [
+    pub const ALL: [Stage; 8] = [
         Stage::Preparing,
         Stage::Reading,
         Stage::Binding,
         Stage::Deciding,
         Stage::Searching,
+        Stage::Following,
         Stage::Explaining,
         Stage::Showing,
     ];
@@ -77,6 +80,7 @@ impl fmt::Display for Stage {
             Stage::Binding => "binding the operations to the specification",
             Stage::Deciding => "deciding",
             Stage::Searching => "searching",
+            Stage::Following => "searching for a behavior",
             Stage::Explaining => "explaining a rejection",
             Stage::Showing => "following the states",
         })

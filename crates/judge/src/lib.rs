@@ -445,6 +445,7 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
         Stage::Reading => count("read until then"),
         Stage::Binding => count("bound until then"),
         Stage::Deciding => count("to decide about"),
+        Stage::Following => Some(format!("{operations} events explained until then")),
         Stage::Explaining => Some("no order of the operations is legal, but the reasons were not found in time".into()),
     };
     Report {

@@ -84,7 +84,7 @@ pub fn infer(spec: &Path, log: &Path, header: usize) -> Result<String, Failed> {
 
 impl Tla {
     /// True if a recording is a log: the settings have a mapping, and it is not a trace.
-    pub(crate) fn takes_log(&self, case: &Case<'_>) -> bool {
+    pub fn takes_log(&self, case: &Case<'_>) -> bool {
         let is_plain = case.recording.kind().is_none();
         self.settings.log.is_some() && is_plain && case.recording.path().is_some_and(is_log)
     }
@@ -191,7 +191,7 @@ impl LogRun<'_> {
         limits.reached(Stage::Binding, 0);
         let fail = |failure: Failure| failed(failure, Some(self.program), &self.program.module.sources);
         let bound = self.prepared.bind(machine, self.config).map_err(fail)?;
-        let options = logs::Options { exhaustive: self.asked.exhaustive };
+        let options = logs::Options { exhaustive: self.asked.exhaustive, all_orders: !self.asked.shortcuts };
         let total = bound.events.len() as u64;
         let max_width = self.asked.max_width;
         let mut poll = |stats: &logs::Stats| {
@@ -200,13 +200,17 @@ impl LogRun<'_> {
                 steps: stats.evaluations,
                 generated: stats.generated,
                 distinct: stats.distinct,
+                width: usize::try_from(stats.distinct).unwrap_or(usize::MAX),
                 ..search::Stats::default()
             };
-            match max_width {
+            let stop = match max_width {
                 Some(most) if stats.widest > most => Some(Stop::Width),
                 _ => limits.poll(&seen),
-            }
+            };
+            limits.reached(Stage::Following, u64::from(stats.explained));
+            stop
         };
+        limits.total(total);
         let checked = logs::check(self.prepared, &bound, machine, self.config, options, &mut poll).map_err(fail)?;
         limits.reached(Stage::Explaining, 0);
         let names: Vec<Arc<str>> = bound.processes.iter().map(|name| Arc::from(name.as_str())).collect();
@@ -231,6 +235,10 @@ impl LogRun<'_> {
             let blocked = rejection.blocked.iter().filter_map(|op| mentioned.get(op.0));
             notes.extend(blocked.take(MOST_LINES).map(|id| self.raw_line(&bound, id.index())));
         }
+        if let Outcome::Inconclusive(..) = &checked.outcome {
+            let at = self.standing(&checked, &bound);
+            notes.extend(at.map(|(event, _)| self.raw_line(&bound, event)));
+        }
         if let Some((builder, look)) = builder {
             builder.timeline = self.timeline(&steps, &bound, &ops, &names, look);
             builder.timeline.mentioned = report_builder.mentioned().iter().map(|id| place(&ops[id.index()])).collect();
@@ -240,7 +248,11 @@ impl LogRun<'_> {
         let stats = report::Stats {
             method: if options.exhaustive { "searched by level" } else { "searched best first" }.to_owned(),
             no_procedure: None,
-            returned: u64::from(checked.stats.explained),
+            // The sentence of an undecided log says how many events are explained.
+            returned: match checked.outcome {
+                Outcome::Inconclusive(..) => 0,
+                _ => u64::from(checked.stats.explained),
+            },
             evaluations: checked.stats.evaluations,
             generated: checked.stats.generated,
             distinct: checked.stats.distinct,
@@ -308,23 +320,35 @@ impl LogRun<'_> {
             Outcome::Inconclusive(stop, _, width) => {
                 let explained = checked.stats.explained;
                 let events = bound.events.len();
-                let at = match logs::furthest(checked, bound) {
-                    Some(event) => {
-                        let event = &bound.events[event];
-                        let name = event.name.as_deref().unwrap_or("event");
-                        format!(", at `{name}` (line {})", event.line)
-                    }
-                    None => String::new(),
-                };
+                let at = self.standing(checked, bound).map_or(String::new(), |(event, why)| {
+                    let why = why.map_or(String::new(), |why| {
+                        format!(", where {why}: this is not proved to be a fault, others may get past it")
+                    });
+                    format!("; the furthest behavior stands before {}{why}", self.shown(bound, event))
+                });
                 crate::inconclusive(
                     *stop,
                     format!(
-                        "{stop}: {explained} of {events} events explained{at}; {} configurations, {width} of them at that point",
+                        "{stop}: {explained} of {events} events explained{at}; {} configurations, {width} of them as far",
                         checked.stats.distinct
                     ),
                 )
             }
         }
+    }
+
+    /// The event before which the furthest behavior of an undecided log stands, and why it is not possible there. The
+    /// limit that was reached does not apply to this one look.
+    fn standing(&self, checked: &Checked, bound: &Bound) -> Option<(usize, Option<String>)> {
+        let world = HostWorld::until(self.asked.print, Arc::new(Stopper::default())).foreign(self.asked.is_foreign);
+        logs::standing(checked, bound, &mut Machine::new(self.program, Box::new(world)))
+    }
+
+    /// An event with its place, as in a sentence.
+    fn shown(&self, bound: &Bound, event: usize) -> String {
+        let event = &bound.events[event];
+        let name = event.name.as_deref().unwrap_or("event");
+        format!("`{name}` ({} line {})", self.prepared.files()[event.file].name, event.line)
     }
 
     /// Writes the steps of a behavior: one line for each, with the event.

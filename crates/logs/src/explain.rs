@@ -93,7 +93,7 @@ pub fn explain_violation(
     let most = stuck.first().map_or(0, |node| checked.graph.nodes[*node as usize].placed);
     let mut blocked = Vec::new();
     for &node in stuck {
-        for event in bound.order.next(&checked.graph.nodes[node as usize].position) {
+        for event in checked.graph.blocked(node, bound) {
             let op = report_builder.op(op_id(event));
             if !blocked.contains(&op) {
                 blocked.push(op);
@@ -109,6 +109,32 @@ pub fn explain_violation(
         explained: u64::from(most),
         evidence: Evidence::Invariant(broken),
     }
+}
+
+/// The event before which the furthest behavior of an undecided log stands, and why it is not possible there, if it is
+/// not.
+pub fn standing(checked: &Checked, bound: &Bound, machine: &mut Machine<'_>) -> Option<(usize, Option<String>)> {
+    let crate::Outcome::Inconclusive(_, Some(node), _) = &checked.outcome else { return None };
+    let mut stepper = Stepper::new(machine, bound);
+    let initial = stepper.initial_states().ok().and(stepper.initial);
+    let mut report_builder = ReportBuilder::default();
+    let program = machine.program();
+    let mut explainer = Explainer { program, machine, bound, initial, report_builder: &mut report_builder };
+    let events = checked.graph.blocked(*node, bound);
+    let state = &checked.graph.nodes[*node as usize].state;
+    for &event in &events {
+        let mut obstacles = Vec::new();
+        for alternative in &bound.events[event].alternatives {
+            obstacles
+                .push(explainer.disabled(&bound.events[event], alternative, state).map(|found| (alternative, found)));
+        }
+        // A behavior that was not extended yet may go on.
+        let obstacles: Option<Vec<_>> = obstacles.into_iter().collect();
+        if let Some((alternative, found)) = obstacles.and_then(|found| found.into_iter().next()) {
+            return Some((event, Some(explainer.words(alternative, &found))));
+        }
+    }
+    events.first().map(|event| (*event, None))
 }
 
 struct Explainer<'a, 'p> {
@@ -137,7 +163,7 @@ impl<'p> Explainer<'_, 'p> {
         let mut groups: Vec<Group> = Vec::new();
         for &node in stuck {
             let at = &graph.nodes[node as usize];
-            let events: Vec<usize> = bound.order.next(&at.position).collect();
+            let events = graph.blocked(node, bound);
             for event in &events {
                 if !blocked.contains(event) {
                     blocked.push(*event);
@@ -173,7 +199,7 @@ impl<'p> Explainer<'_, 'p> {
         let explained = stuck.first().map_or(0, |node| graph.nodes[*node as usize].placed);
         let what_ifs = self.what_ifs(&blocked, exceeded);
         let refs = blocked.iter().map(|event| self.report_builder.op(op_id(*event))).collect();
-        let sentence = self.sentence(&blocked, explained);
+        let sentence = self.sentence(&blocked, explained, graph.is_reduced);
         let evidence = Evidence::Stuck(Stuck {
             states: states.iter().map(|state| shown_state(self.program, state)).collect(),
             groups: Vec::new(),
@@ -188,7 +214,7 @@ impl<'p> Explainer<'_, 'p> {
         Rejection { details: sentence.clone(), sentence, blocked: refs, explained: u64::from(explained), evidence }
     }
 
-    fn sentence(&self, blocked: &[usize], explained: u32) -> String {
+    fn sentence(&self, blocked: &[usize], explained: u32, is_reduced: bool) -> String {
         let total = self.bound.events.len();
         let name = |event: &usize| {
             let event = &self.bound.events[*event];
@@ -202,6 +228,16 @@ impl<'p> Explainer<'_, 'p> {
         let more = if blocked.len() > 4 { format!(" and {} more", blocked.len() - 4) } else { String::new() };
         match blocked.len() {
             0 => "the specification has no initial state that the log allows".to_owned(),
+            // How many events can be explained at most is not known: a dead end is left before it is reached.
+            count if is_reduced => {
+                let one_of = if count > 1 { "one of " } else { "" };
+                format!(
+                    "no behavior explains all {total} events: where {explained} are explained, none allows \
+                     {one_of}{}{more}, and none of the others changes that; the states stand for all orders of events \
+                     that do not depend on each other",
+                    names.join(", ")
+                )
+            }
             1 => {
                 format!("{explained} of {total} events have an explanation, and none of them allows {} next", names[0])
             }
@@ -359,6 +395,28 @@ impl<'p> Explainer<'_, 'p> {
         Reason { op, states, why }
     }
 
+    /// Why an alternative is not possible, in a few words.
+    fn words(&self, alternative: &Alternative, found: &Obstacle) -> String {
+        let sources = &self.program.module.sources;
+        let words = |site: Site| sources.words(site).split_whitespace().collect::<Vec<_>>().join(" ");
+        match found {
+            Obstacle::Condition(place, value) => {
+                let condition = alternative.before.iter().chain(&alternative.after).nth(*place);
+                let text = condition.map_or(String::new(), |condition| words(condition.left.expr.site));
+                format!("`{text}` is {}", value.display(&self.program.module.strings))
+            }
+            Obstacle::Update(variable, message) => format!("`{variable}`: {message}"),
+            Obstacle::Error(error) => error.message.clone(),
+            Obstacle::NoChoice(site) | Obstacle::Step(site, _) | Obstacle::Excluded(_, site) => {
+                format!("`{}` is not true", words(*site))
+            }
+            Obstacle::Action(ways) => match key(found) {
+                Some(site) => format!("`{}` is not true", words(site)),
+                None => format!("no step of `{}` is possible", ways.action),
+            },
+        }
+    }
+
     /// The name of an alternative.
     fn title(&self, alternative: &Alternative) -> String {
         let name = |action: &usize| self.bound.actions[*action].name.clone();
@@ -481,7 +539,9 @@ impl<'p> Explainer<'_, 'p> {
         stepper.relaxed = relaxed;
         let mut graph = Graph::default();
         let mut poll = |stats: &Stats| (stats.generated > MOST_TRIED || exceeded()).then_some(history::Stop::Time);
-        let Ok(Found::Accepted(last)) = graph.search(&mut stepper, Options::default(), &mut poll) else { return None };
+        let Ok(Found::Accepted(last)) = graph.search_once(&mut stepper, Options::default(), &mut poll) else {
+            return None;
+        };
         let path = graph.path(last);
         let strings = &self.program.module.strings;
         match change {

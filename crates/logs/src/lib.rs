@@ -57,6 +57,7 @@ mod order;
 mod path;
 mod prelude;
 mod problem;
+mod reduce;
 mod search;
 mod step;
 mod symmetry;
@@ -66,7 +67,7 @@ mod values;
 
 pub use bind::{Bound, Event};
 pub use check::{Checked, Outcome, Taken, check, furthest, longest, unlogged};
-pub use explain::{explain, explain_violation, op_id};
+pub use explain::{explain, explain_violation, op_id, standing};
 pub use infer::infer;
 pub use line::{File, Line, Lines};
 pub use order::Order;

@@ -15,21 +15,26 @@
 //! Unlogged steps may be possible only before some events. Where several events may be next, such a step is taken
 //! before one of them, which then has to be next: a log is accepted if and only if one of its total orders is.
 //!
+//! Where the order of events does not matter, one is tried: [`reduce`](crate::reduce) says which events of those that may be
+//! next are enough.
+//!
 //! An unlogged step is taken at once where an event is not possible without one, and put off otherwise until nothing
 //! else is left, so that a search neither misses a step nor tries all of them everywhere.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::hash::BuildHasher;
 
-use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashTable};
 use history::Stop;
 use rustc_hash::FxBuildHasher;
 use smallvec::{SmallVec, smallvec};
+use tla::error::ErrorKind;
 use tla::machine::State;
 
 use crate::bind::Bound;
 use crate::problem::Failure;
+use crate::reduce::Reduction;
 use crate::step::{Reached, Stepper};
 
 /// How to search.
@@ -37,6 +42,15 @@ use crate::step::{Reached, Stepper};
 pub struct Options {
     /// Breadth first and without reductions, as a model checker counts.
     pub exhaustive: bool,
+    /// Try all orders of events, also of events that are independent of each other.
+    pub all_orders: bool,
+}
+
+impl Options {
+    /// Whether one order of independent events is enough.
+    pub(crate) fn reduces(self) -> bool {
+        !self.exhaustive && !self.all_orders
+    }
 }
 
 /// Counts of work.
@@ -88,6 +102,38 @@ pub(crate) struct Node {
     hidden: u32,
     /// The number of events explained.
     pub(crate) placed: u32,
+    /// Its state with interchangeable values named in one way, if there are any.
+    canonical: Option<State>,
+    /// Another configuration with this position and an equal state.
+    alike: Option<u32>,
+}
+
+impl Node {
+    /// Where and how it began: not extended yet, and known under no other name.
+    fn fresh(position: Box<[u32]>, state: State, by: By, since: Since) -> Node {
+        let (parent, toward, canonical, alike) = (None, None, None, None);
+        Node { position, state, parent, by, since, toward, hidden: 0, placed: 0, canonical, alike }
+    }
+
+    /// The state up to interchangeable values.
+    fn key(&self) -> &State {
+        self.canonical.as_ref().unwrap_or(&self.state)
+    }
+
+    fn hash(&self) -> u64 {
+        FxBuildHasher.hash_one((&self.position, self.key()))
+    }
+
+    /// Whether both explain the same events and have the same state.
+    fn is_at(&self, other: &Node) -> bool {
+        self.position == other.position && self.key() == other.key()
+    }
+
+    /// Whether each continuation of another one at the same place is one of this.
+    fn covers(&self, other: &Node) -> bool {
+        self.since.iter().zip(&other.since).all(|(a, b)| a <= b)
+            && (self.toward.is_none() || self.toward == other.toward)
+    }
 }
 
 /// The result of a search.
@@ -108,6 +154,11 @@ pub(crate) struct Graph {
     pub(crate) stats: Stats,
     /// The number of configurations that explain each number of events.
     levels: Vec<usize>,
+    /// Whether configurations were left out because of independent events.
+    pub(crate) is_reduced: bool,
+    /// Configurations that explain most and that no event leads on from, each with events that are not possible there and that no other event
+    /// makes possible.
+    pub(crate) dead: HashMap<u32, Vec<usize>, FxBuildHasher>,
 }
 
 /// The configurations that are still to be extended.
@@ -189,18 +240,54 @@ impl Queue {
     }
 }
 
-type Key = (Box<[u32]>, State);
+/// Known configurations: of those with equal positions and states, the first, which leads to the others. They differ in
+/// the unlogged steps since the last event, or in the event that must be next.
+type Seen = HashTable<u32>;
 
-/// Known configurations, each with the least numbers of unlogged steps since the last event, and the event that must
-/// be next.
-type Seen = HashMap<Key, SmallVec<[(Since, Option<u32>); 1]>, FxBuildHasher>;
+/// The maximum number of configurations of a search of all orders, after one has shown that there is no behavior.
+const MOST_AGAIN: u64 = 10_000;
+
+/// The events to extend a configuration by, and the steps of each.
+struct Chosen {
+    next: Vec<usize>,
+    steps: Vec<Vec<Reached>>,
+}
 
 /// The number of extended configurations between two looks at the limits.
 const BETWEEN: u64 = 64;
 
 impl Graph {
-    /// Searches for a behavior that explains all events.
+    /// Searches for a behavior that explains all events. If there is none and configurations were left out, those that
+    /// explain most events are searched for again among all orders, as long as they are few.
     pub(crate) fn search(
+        &mut self,
+        stepper: &mut Stepper<'_, '_>,
+        options: Options,
+        poll: &mut dyn FnMut(&Stats) -> Option<Stop>,
+    ) -> Result<Found, Failure> {
+        let found = self.search_once(stepper, options, poll)?;
+        if !matches!(found, Found::Stuck(_)) || !self.is_reduced {
+            return Ok(found);
+        }
+        let mut all = Graph::default();
+        let mut limited = |stats: &Stats| match stats.generated > MOST_AGAIN {
+            true => Some(Stop::Width),
+            false => poll(stats),
+        };
+        let options = Options { all_orders: true, ..options };
+        match all.search_once(stepper, options, &mut limited)? {
+            Found::Stopped(_) => Ok(found),
+            again => {
+                all.stats.generated += self.stats.generated;
+                all.stats.distinct += self.stats.distinct;
+                *self = all;
+                Ok(again)
+            }
+        }
+    }
+
+    /// Searches for a behavior that explains all events.
+    pub(crate) fn search_once(
         &mut self,
         stepper: &mut Stepper<'_, '_>,
         options: Options,
@@ -208,21 +295,14 @@ impl Graph {
     ) -> Result<Found, Failure> {
         let bound = stepper.bound;
         let total = u32::try_from(bound.events.len()).unwrap_or(u32::MAX);
-        let mut seen: Seen = HashMap::default();
+        let mut seen = Seen::new();
         let mut queue = Queue { by_level: options.exhaustive, ..Queue::default() };
+        let reduction = || Reduction::new(stepper.program, bound, stepper.enforces_invariants);
+        let mut reduction = options.reduces().then(reduction).flatten();
         let start: Box<[u32]> = vec![0; bound.order.chains.len()].into();
         let none: Since = smallvec![0; bound.unlogged.len()];
         for state in stepper.initial_states()? {
-            let node = Node {
-                position: start.clone(),
-                state,
-                parent: None,
-                by: By::Initial,
-                since: none.clone(),
-                toward: None,
-                hidden: 0,
-                placed: 0,
-            };
+            let node = Node::fresh(start.clone(), state, By::Initial, none.clone());
             self.add(node, true, stepper, &mut seen, &mut queue);
         }
         if total == 0 && !self.nodes.is_empty() {
@@ -237,9 +317,16 @@ impl Graph {
                     return Ok(Found::Stopped(stop));
                 }
             }
-            if let Some(last) = self.extend(node, total, stepper, &mut seen, &mut queue)? {
-                self.stats.evaluations = stepper.evaluations;
-                return Ok(Found::Accepted(last));
+            let extended = self.extend(node, total, stepper, reduction.as_mut(), &mut seen, &mut queue);
+            self.stats.evaluations = stepper.evaluations;
+            match extended {
+                Ok(None) => {}
+                Ok(Some(last)) => return Ok(Found::Accepted(last)),
+                // A limit was reached inside an evaluation: what is known so far is known.
+                Err(Failure::Evaluation { error, .. }) if error.kind == ErrorKind::Stopped => {
+                    return Ok(Found::Stopped(poll(&self.stats).unwrap_or(Stop::Interrupted)));
+                }
+                Err(failure) => return Err(failure),
             }
         }
         self.stats.evaluations = stepper.evaluations;
@@ -254,6 +341,7 @@ impl Graph {
         from: u32,
         total: u32,
         stepper: &mut Stepper<'_, '_>,
+        reduction: Option<&mut Reduction<'_>>,
         seen: &mut Seen,
         queue: &mut Queue,
     ) -> Result<Option<u32>, Failure> {
@@ -262,13 +350,14 @@ impl Graph {
         let next = bound.order.next(&position).filter(|&event| toward.is_none_or(|toward| toward as usize == event));
         let next: Vec<usize> = next.collect();
         stepper.position.clone_from(&position);
-        let mut reached: Vec<Reached> = Vec::new();
-        let mut is_possible = vec![false; next.len()];
-        for (place, &event) in next.iter().enumerate() {
-            let result = stepper.steps(&bound.events[event], &state, &mut reached);
-            result.map_err(|failure| at_event(failure, bound, event, &state, stepper))?;
-            is_possible[place] = !reached.is_empty();
-            for Reached { state, alternative, through } in reached.drain(..) {
+        let is_reduced = reduction.is_some();
+        let Chosen { next, steps } = self.choose(&position, &state, next, stepper, reduction)?;
+        let is_possible: Vec<bool> = steps.iter().map(|steps| !steps.is_empty()).collect();
+        if is_reduced && placed >= self.stats.explained && !is_possible.contains(&true) {
+            self.dead.insert(from, next.clone());
+        }
+        for (&event, steps) in next.iter().zip(steps) {
+            for Reached { state, alternative, through } in steps {
                 let mut position = position.clone();
                 position[bound.order.places[event].0] += 1;
                 let by = By::Event {
@@ -276,16 +365,8 @@ impl Graph {
                     alternative: u32::try_from(alternative).unwrap_or(u32::MAX),
                     through,
                 };
-                let node = Node {
-                    position,
-                    state,
-                    parent: Some(from),
-                    by,
-                    since: smallvec![0; since.len()],
-                    toward: None,
-                    hidden,
-                    placed: placed + 1,
-                };
+                let node = Node::fresh(position, state, by, smallvec![0; since.len()]);
+                let node = Node { parent: Some(from), hidden, placed: placed + 1, ..node };
                 let added = self.add(node, true, stepper, seen, queue);
                 if let Some(added) = added.filter(|_| placed + 1 == total) {
                     return Ok(Some(added));
@@ -297,10 +378,7 @@ impl Graph {
                 continue;
             }
             for (place, &event) in next.iter().enumerate() {
-                let name = bound.events[event].name.as_deref().unwrap_or_default();
-                let is_before = (unlogged.before.0.is_empty() || unlogged.before.contains(name))
-                    && unlogged.only.is_none_or(|only| only == event);
-                if !is_before || (is_possible[place] && unlogged.needed) {
+                if !unlogged.may_precede(event, &bound.events[event]) || (is_possible[place] && unlogged.needed) {
                     continue;
                 }
                 let mut states = Vec::new();
@@ -309,18 +387,12 @@ impl Graph {
                 for (state, action) in states {
                     let mut since = since.clone();
                     since[kind] += 1;
-                    let is_specific = next.len() > 1 && unlogged.is_specific();
+                    // With a reduction, the step is a part of the event.
+                    let is_specific = is_reduced || (next.len() > 1 && unlogged.is_specific());
                     let only = is_specific.then(|| u32::try_from(event).unwrap_or(u32::MAX));
-                    let node = Node {
-                        position: position.clone(),
-                        state,
-                        parent: Some(from),
-                        by: By::Unlogged(u32::try_from(action).unwrap_or(u32::MAX)),
-                        since,
-                        toward: toward.or(only),
-                        hidden: hidden + 1,
-                        placed,
-                    };
+                    let by = By::Unlogged(u32::try_from(action).unwrap_or(u32::MAX));
+                    let node = Node::fresh(position.clone(), state, by, since);
+                    let node = Node { parent: Some(from), toward: toward.or(only), hidden: hidden + 1, placed, ..node };
                     self.add(node, !is_possible[place], stepper, seen, queue);
                 }
             }
@@ -328,35 +400,78 @@ impl Graph {
         Ok(None)
     }
 
+    /// The events to extend a configuration by, and the steps of each: of those that may be next, all, or enough of them.
+    /// Of several sets that are enough, one without a step, or else one with few.
+    fn choose(
+        &mut self,
+        position: &[u32],
+        state: &State,
+        next: Vec<usize>,
+        stepper: &mut Stepper<'_, '_>,
+        reduction: Option<&mut Reduction<'_>>,
+    ) -> Result<Chosen, Failure> {
+        let bound: &Bound = stepper.bound;
+        let mut known: Vec<Option<Vec<Reached>>> = vec![None; next.len()];
+        let sets = match reduction {
+            Some(reduction) if next.len() > 1 => reduction.persistent(position, &next),
+            _ => vec![next.clone()],
+        };
+        let mut best: Option<(usize, usize)> = None;
+        for (place, set) in sets.iter().enumerate() {
+            let mut count = 0;
+            for event in set {
+                let Some(at) = next.iter().position(|other| other == event) else { continue };
+                let steps = match &mut known[at] {
+                    Some(steps) => steps,
+                    unknown => {
+                        let mut reached = Vec::new();
+                        let result = stepper.steps(&bound.events[*event], state, &mut reached);
+                        result.map_err(|failure| at_event(failure, bound, *event, state, stepper))?;
+                        unknown.insert(reached)
+                    }
+                };
+                count += steps.len();
+            }
+            if best.is_none_or(|(least, _)| count < least) {
+                best = Some((count, place));
+            }
+            // One step is a branch less than any other choice.
+            if count <= 1 {
+                break;
+            }
+        }
+        let set = best.map_or(&[][..], |(_, place)| &sets[place]);
+        self.is_reduced |= set.len() < next.len();
+        let is_chosen = |event: &usize| set.contains(event);
+        let (next, steps) = next.iter().zip(known).filter(|(event, _)| is_chosen(event)).unzip::<_, _, _, Vec<_>>();
+        Ok(Chosen { next, steps: steps.into_iter().map(Option::unwrap_or_default).collect() })
+    }
+
     /// Adds a configuration, unless it is known with at most as many unlogged steps of each kind since the last event.
     fn add(
         &mut self,
-        node: Node,
+        mut node: Node,
         at_once: bool,
         stepper: &mut Stepper<'_, '_>,
         seen: &mut Seen,
         queue: &mut Queue,
     ) -> Option<u32> {
         self.stats.generated += 1;
-        let state = match stepper.symmetry {
-            Some(symmetry) => symmetry.canonical(&node.position, &node.state),
-            None => node.state.clone(),
-        };
-        let limits = (node.since.clone(), node.toward);
-        match seen.entry((node.position.clone(), state)) {
-            Entry::Occupied(mut known) => {
-                // Whether each continuation of the second is one of the first.
-                let covers = |first: &(Since, Option<u32>), second: &(Since, Option<u32>)| {
-                    first.0.iter().zip(&second.0).all(|(a, b)| a <= b) && (first.1.is_none() || first.1 == second.1)
-                };
-                if known.get().iter().any(|known| covers(known, &limits)) {
+        node.canonical = stepper.symmetry.map(|symmetry| symmetry.canonical(&node.position, &node.state));
+        let place = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let hash = node.hash();
+        let nodes = &self.nodes;
+        match seen.find(hash, |&known| nodes[known as usize].is_at(&node)).copied() {
+            Some(first) => {
+                let chain = std::iter::successors(Some(first), |&known| nodes[known as usize].alike);
+                if chain.into_iter().any(|known| nodes[known as usize].covers(&node)) {
                     return None;
                 }
-                known.get_mut().retain(|known| !covers(&limits, known));
-                known.get_mut().push(limits);
+                node.alike = nodes[first as usize].alike;
+                self.nodes[first as usize].alike = Some(place);
             }
-            Entry::Vacant(entry) => {
-                entry.insert(smallvec![limits]);
+            None => {
+                seen.insert_unique(hash, place, |&known| nodes[known as usize].hash());
                 self.stats.distinct += 1;
                 let level = node.placed as usize;
                 if self.levels.len() <= level {
@@ -367,7 +482,6 @@ impl Graph {
                 self.stats.explained = self.stats.explained.max(node.placed);
             }
         }
-        let place = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         queue.push(&node, place, at_once);
         self.nodes.push(node);
         Some(place)
@@ -381,6 +495,15 @@ impl Graph {
         }
         path.reverse();
         path
+    }
+
+    /// Events that are not possible in a configuration that no event leads on from, and that no other event makes
+    /// possible: all that may be next, or some of them.
+    pub(crate) fn blocked(&self, node: u32, bound: &Bound) -> Vec<usize> {
+        match self.dead.get(&node) {
+            Some(events) => events.clone(),
+            None => bound.order.next(&self.nodes[node as usize].position).collect(),
+        }
     }
 
     /// The number of configurations that explain as much as the furthest.

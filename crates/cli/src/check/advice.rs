@@ -9,8 +9,19 @@ const MORE_TIME: u32 = 10;
 const MORE_MEMORY: u64 = 4;
 const MORE_WIDTH: usize = 16;
 
+/// What a history is checked against, as far as it matters for advice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Operations against a built-in specification.
+    Builtin,
+    /// Operations against a TLA+ module.
+    Module,
+    /// A log against a TLA+ module.
+    Log,
+}
+
 /// The follow-up commands after an inconclusive verdict, given the limit that was reached.
-pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, is_tla: bool) -> Vec<Command> {
+pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, kind: Kind) -> Vec<Command> {
     let command = |what: &str, line: String| Command { what: what.into(), line };
     let mut advice = Vec::new();
     let Verdict::Inconclusive { limit, .. } = verdict else { return advice };
@@ -31,10 +42,10 @@ pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, is_tla: bool) -> Vec<C
             advice.push(command("a larger width", with(&words(), "--max-width", &width)));
         }
     }
-    if args.about.order_by.is_none() {
+    if args.about.order_by.is_none() && kind != Kind::Log {
         advice.push(command("an order hint", with(&words(), "--order-by", "FIELD")));
     }
-    if is_tla {
+    if kind == Kind::Module {
         advice.push(command("without a search", "omnilink specs".into()));
     }
     advice

@@ -16,6 +16,7 @@ use judge::input::InputError;
 use judge::{Case, Failed, Judge, Recording, ShowOptions, Stage, is_tla};
 use report::{Coverage, Detail, Problem, Report, Timeline, Unchecked, Verdict, clean};
 
+use self::advice::Kind;
 use crate::args::{CheckArgs, CheckOutput, Extra};
 use crate::exit::Exit;
 use crate::limits::{self, GivenUp, Limits};
@@ -126,7 +127,12 @@ impl Asked {
         let spec = self.spec();
         let mut report = judge::given_up(&label(path), &spec, level, known.stop, known.stage, known.operations);
         report.stats.seconds = known.elapsed.as_secs_f64();
-        report.next = advice::advice(&self.args, &report.verdict, is_tla(Path::new(&spec)));
+        let kind = match known.stage {
+            Stage::Following => Kind::Log,
+            _ if is_tla(Path::new(&spec)) => Kind::Module,
+            _ => Kind::Builtin,
+        };
+        report.next = advice::advice(&self.args, &report.verdict, kind);
         let name = report.history.name.clone();
         found.reports.push(report);
         for path in following {
@@ -207,13 +213,18 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
                 true => judge.show(case, &ShowOptions::default()).map(|shown| (shown.report, Some(shown.timeline))),
                 false => judge.report(case).map(|report| (report, None)),
             };
+            let kind = match judge.tla() {
+                Some(tla) if tla.takes_log(case) => Kind::Log,
+                Some(_) => Kind::Module,
+                None => Kind::Builtin,
+            };
             let elapsed = limits.elapsed();
             drop(limits);
             match checked {
                 Ok((mut report, timeline)) => {
                     report.stats.seconds = elapsed.as_secs_f64();
                     if let Verdict::Inconclusive { .. } = report.verdict {
-                        report.next = advice::advice(args, &report.verdict, judge.tla().is_some());
+                        report.next = advice::advice(args, &report.verdict, kind);
                     }
                     output::show(args, asked.detail, &report);
                     let mut found = lock();

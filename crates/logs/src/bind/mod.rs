@@ -160,6 +160,12 @@ impl BoundExpr {
         out
     }
 
+    /// The values of its parameters, as far as they do not depend on the state.
+    pub(crate) fn known(&self) -> Vec<Option<&Value>> {
+        let value = |slot| if let &Slot::Value(ref value) = slot { Some(value) } else { None };
+        self.args.iter().map(value).collect()
+    }
+
     /// The values of its parameters, given the chosen arguments.
     pub(crate) fn values(&self, chosen: &[(String, Value)]) -> Vec<Value> {
         let value = |slot: &Slot| match slot {
@@ -228,6 +234,12 @@ pub(crate) struct BoundUnlogged {
 }
 
 impl BoundUnlogged {
+    /// Whether such a step may be directly before an event, which has this number.
+    pub(crate) fn may_precede(&self, number: usize, event: &Event) -> bool {
+        let name = event.name.as_deref().unwrap_or_default();
+        (self.before.0.is_empty() || self.before.contains(name)) && self.only.is_none_or(|only| only == number)
+    }
+
     /// Whether such a step may be possible before one event and not before another one.
     pub(crate) fn is_specific(&self) -> bool {
         let Self { before, args, step, needed, only, .. } = self;

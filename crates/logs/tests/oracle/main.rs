@@ -1,7 +1,7 @@
 //! Verdicts about random logs against an oracle that follows the definition.
 //!
 //! Logs are made from random walks of five small specifications, with fields and events left out, values changed and
-//! orders weakened. The search with its reductions and the exhaustive search must agree with the oracle about each
+//! orders weakened. The search with its reductions, without that of orders, and the exhaustive search must agree with the oracle about each
 //! verdict and, for a rejected log, about the number of events that a behavior explains.
 
 mod brute;
@@ -119,14 +119,14 @@ fn the_search_agrees_with_the_definition() {
 /// Compares verdicts about random logs of a specification.
 fn compare(spec: &'static Spec, first: u64, logs: u64) -> Counts {
     let mut counts = Counts::default();
-    for (place, config) in spec.configs.iter().enumerate() {
+    for (config_place, config) in spec.configs.iter().enumerate() {
         let (module, config) = resolved(spec, config);
         let program = linked(&module, &config);
         let free: Vec<(&'static str, Program)> = spec
             .free
             .iter()
             .map(|name| {
-                let text = spec.configs[place].replace("NEXT Next", &format!("NEXT {name}"));
+                let text = spec.configs[config_place].replace("NEXT Next", &format!("NEXT {name}"));
                 let (module, config) = resolved(spec, &text);
                 (*name, linked(&module, &config))
             })
@@ -135,16 +135,16 @@ fn compare(spec: &'static Spec, first: u64, logs: u64) -> Counts {
         let free = free.iter().map(|(name, program)| (*name, machine(program))).collect();
         let mut states = States::new(machine(&program), free);
         let share = logs / spec.configs.len() as u64;
-        for seed in (0..share).map(|index| first + place as u64 * share + index) {
+        for seed in (0..share).map(|index| first + config_place as u64 * share + index) {
             let case = make(spec, &mut states, seed);
             let decision = brute::decide(spec, &case.mapping, &mut states, &case.files);
             let verdicts = check(spec, &case, module.clone(), config.clone());
-            for exhaustive in [false, true] {
-                let found = verdicts.clone().map(|verdicts| verdicts[usize::from(exhaustive)]);
+            for (place, how) in SEARCHES.iter().enumerate() {
+                let found = verdicts.clone().map(|verdicts| verdicts[place]);
                 if found != Ok(decision) && (found.is_ok() || decision != Decision::Contradiction) {
-                    let (config, settings) = (spec.configs[place], case.mapping.text(spec));
+                    let (config, settings) = (spec.configs[config_place], case.mapping.text(spec));
                     let files = case.files.join("--\n");
-                    let title = format!("{} seed {seed}, exhaustive: {exhaustive}", spec.name);
+                    let title = format!("{} seed {seed}, {how:?}", spec.name);
                     let verdicts = format!("expected {decision:?}, found {found:?}");
                     counts.disagreements.push(format!("{title}: {verdicts}\n{config}\n{settings}\n{files}"));
                 }
@@ -173,8 +173,15 @@ fn linked(module: &Module, config: &Config) -> Program {
     program.unwrap_or_else(|errors| panic!("{:?}", errors.errors))
 }
 
-/// The verdicts of the search with reductions and of the exhaustive one.
-fn check(spec: &Spec, case: &Case, mut module: Module, mut config: Config) -> Result<[Decision; 2], String> {
+/// The searches to compare: with all reductions, without that of orders, and without any.
+const SEARCHES: [Options; 3] = [
+    Options { exhaustive: false, all_orders: false },
+    Options { exhaustive: false, all_orders: true },
+    Options { exhaustive: true, all_orders: true },
+];
+
+/// The verdict of each search.
+fn check(spec: &Spec, case: &Case, mut module: Module, mut config: Config) -> Result<[Decision; 3], String> {
     let text = case.mapping.text(spec);
     let log = Settings::parse(&text).map_err(|error| format!("{error}"))?.log.expect("a section");
     let file = |(place, text): (usize, &String)| File { name: format!("f{place}.ndjson"), text: text.clone() };
@@ -185,8 +192,7 @@ fn check(spec: &Spec, case: &Case, mut module: Module, mut config: Config) -> Re
     let program = link(module, &config, Default::default()).map_err(|errors| format!("{:?}", errors.errors))?;
     let mut machine = Machine::new(&program, Box::new(Nothing));
     let bound = prepared.bind(&mut machine, &config).map_err(|error| format!("{error}: {error:?}"))?;
-    let mut verdict = |exhaustive| {
-        let options = Options { exhaustive };
+    let mut verdict = |options| {
         let checked = logs::check(&prepared, &bound, &mut machine, &config, options, &mut |_| None);
         let checked = checked.map_err(|error| format!("{error}: {error:?}"))?;
         match checked.outcome {
@@ -195,5 +201,6 @@ fn check(spec: &Spec, case: &Case, mut module: Module, mut config: Config) -> Re
             Outcome::Violated(..) | Outcome::Inconclusive(..) => Err("another outcome".to_owned()),
         }
     };
-    Ok([verdict(false)?, verdict(true)?])
+    let [reduced, ordered, exhaustive] = SEARCHES;
+    Ok([verdict(reduced)?, verdict(ordered)?, verdict(exhaustive)?])
 }
