@@ -45,6 +45,12 @@ pub enum IllFormed {
         /// When it ends.
         end: u64,
     },
+    /// An operation has a time that stands for no end.
+    #[error("{op} has the time {}, the largest of 64 bits, which stands for no end", u64::MAX)]
+    NoTime {
+        /// The operation, by process and place.
+        op: String,
+    },
     /// An unfinished operation has a latest time before its start.
     #[error("{op} can take effect until {latest} at the latest, before it starts at {start}")]
     TooEarly {
@@ -103,6 +109,7 @@ impl IllFormed {
     pub fn op(&self) -> Option<&str> {
         match self {
             IllFormed::Backwards { op, .. }
+            | IllFormed::NoTime { op }
             | IllFormed::TooEarly { op, .. }
             | IllFormed::Overlap { op, .. }
             | IllFormed::AfterUnfinished { op }
@@ -115,8 +122,8 @@ impl IllFormed {
 impl History<Call> {
     /// Checks a trace. Records may be in any order, as long as time distinguishes those of one process.
     ///
-    /// An operation that is blocked at the end becomes one that comes after all others, and keeps the time of its call as
-    /// a note.
+    /// An operation that is blocked at the end becomes one that comes after all others ([`Op::is_last`]), and keeps the
+    /// time of its call as a note.
     pub fn new(trace: Trace) -> Result<History<Call>, IllFormed> {
         let Trace { processes, mut records, losses, .. } = trace;
         if !losses.is_empty() {
@@ -133,7 +140,9 @@ impl History<Call> {
             records = passed;
         }
         let call = |record: Record| (record.process, record.start, record.end, record.call);
-        History::in_order(processes.into(), records.into_iter().map(call).collect())
+        let mut history = History::in_order(processes.into(), records.into_iter().map(call).collect())?;
+        history.ops.iter_mut().for_each(|op| op.is_last = op.call.blocked);
+        Ok(history)
     }
 }
 
@@ -449,6 +458,9 @@ impl Sequence {
             return Err(IllFormed::OutOfOrder { op: op(), start, after: self.start });
         }
         let interval = match end {
+            End::At(u64::MAX) | End::Unknown { latest: Some(u64::MAX) } => {
+                return Err(IllFormed::NoTime { op: op() });
+            }
             End::At(end) => Interval::new(start, end).ok_or_else(|| IllFormed::Backwards { op: op(), start, end })?,
             End::Unknown { latest: None } => Interval::unfinished(start),
             End::Unknown { latest: Some(latest) } => {
@@ -465,7 +477,7 @@ impl Sequence {
         self.next = self.next.checked_add(1).ok_or(IllFormed::TooLong)?;
         self.start = start;
         self.processes[process.index()] = (index + 1, interval.end().unwrap_or(u64::MAX));
-        Ok(Op { id, process, index, interval, call })
+        Ok(Op { id, process, index, interval, is_last: false, call })
     }
 }
 
@@ -526,7 +538,11 @@ mod tests {
         sequence.next(&[], ProcessId(0), 4, End::At(5), ()).unwrap();
         let error = sequence.next(&[], ProcessId(1), 3, End::At(5), ()).unwrap_err();
         assert_eq!(error, IllFormed::OutOfOrder { op: "T1:0".into(), start: 3, after: 4 });
-        assert!(sequence.next(&[], ProcessId(1), 4, End::At(u64::MAX), ()).is_err());
+        let error = sequence.next(&[], ProcessId(1), u64::MAX, End::At(u64::MAX), ()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "T1:0 has the time 18446744073709551615, the largest of 64 bits, which stands for no end"
+        );
     }
 
     #[test]

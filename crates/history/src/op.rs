@@ -21,6 +21,9 @@ pub struct Op<T> {
     pub index: u32,
     /// When it ran.
     pub interval: Interval,
+    /// True if it was blocked when the execution got stuck. It says something about the state at the end, so under
+    /// every order it comes after all operations that were not blocked, and none of these comes after it.
+    pub is_last: bool,
     /// The call.
     pub call: T,
 }
@@ -28,7 +31,8 @@ pub struct Op<T> {
 impl<T> Op<T> {
     /// Converts the call.
     pub fn with<U>(&self, call: U) -> Op<U> {
-        Op { id: self.id, process: self.process, index: self.index, interval: self.interval, call }
+        let Op { id, process, index, interval, is_last, .. } = *self;
+        Op { id, process, index, interval, is_last, call }
     }
 }
 

@@ -11,6 +11,9 @@
 //!
 //! An unfinished operation need not take effect, so no other operation waits for it. If it has a latest time, it is
 //! ready as long as no operation that started after that time has taken effect.
+//!
+//! An operation that was blocked at the end comes after all others, whatever the order between these: it is ready once
+//! only unfinished operations are left, and then none of these is ready any more.
 
 use crate::{History, Interval, Op, OpId};
 
@@ -31,6 +34,7 @@ pub struct Order {
     chains: Vec<Vec<(usize, Interval)>>, // For each process, the indices of its operations in the history.
     chain_of: Vec<usize>,                // By index in the history.
     needs: Vec<Need>,                    // By later operation.
+    last: Vec<usize>,                    // The indices of operations that come after all others.
     precedence: Precedence,
     has_latest: bool, // Some operation has a latest time, and real time matters.
 }
@@ -75,7 +79,8 @@ impl Order {
         needs.sort_by_key(|need| need.place);
         let has_latest = history.ops().iter().any(|op| op.interval.latest().is_some());
         let has_latest = has_latest && precedence == Precedence::RealTime;
-        Order { chains, chain_of, needs, precedence, has_latest }
+        let last = history.ops().iter().enumerate().filter(|(_, op)| op.is_last).map(|(place, _)| place).collect();
+        Order { chains, chain_of, needs, last, precedence, has_latest }
     }
 
     /// The position before every operation.
@@ -90,10 +95,29 @@ impl Order {
             Precedence::Program | Precedence::None => None,
         };
         let earliest_end = earliest_end.unwrap_or(u64::MAX);
+        let (is_open, has_ended) = (self.open(position).is_some(), self.has_ended(position));
         self.heads(position)
             .filter(move |(_, head)| head.start() <= earliest_end && position.latest_start <= head.deadline())
+            .filter(move |(place, _)| if self.is_last(*place) { !is_open } else { !has_ended })
             .filter(|(place, _)| self.missing(position, *place).is_none())
             .map(|(place, _)| place)
+    }
+
+    fn is_last(&self, place: usize) -> bool {
+        self.last.binary_search(&place).is_ok()
+    }
+
+    /// An operation that was not blocked, has ended and has not taken effect, if one was blocked.
+    fn open(&self, position: &Position) -> Option<usize> {
+        // A blocked operation is the last of its process, so it hides none that was not.
+        let is_open = |&(place, head): &(usize, Interval)| !head.is_unfinished() && !self.is_last(place);
+        self.heads(position).filter(|_| !self.last.is_empty()).find(is_open).map(|(place, _)| place)
+    }
+
+    /// True if an operation that was blocked at the end has its place.
+    fn has_ended(&self, position: &Position) -> bool {
+        let is_placed = |chain: usize| position.counts[chain] as usize == self.chains[chain].len();
+        self.last.iter().any(|&place| is_placed(self.chain_of[place]))
     }
 
     /// The index of an operation that an edge puts before the one at this index, and that has not taken effect.
@@ -111,7 +135,8 @@ impl Order {
         let in_time = first_to_end.filter(|_| self.precedence == Precedence::RealTime);
         let blocker = |place: usize, head: Interval| {
             let in_time = in_time.filter(|(_, first)| first.precedes(head)).map(|(blocker, _)| blocker);
-            in_time.or_else(|| self.missing(position, place))
+            let at_end = || self.open(position).filter(|_| self.is_last(place));
+            in_time.or_else(at_end).or_else(|| self.missing(position, place))
         };
         let heads = self.heads(position);
         heads.filter_map(|(place, head)| blocker(place, head).map(|blocker| (place, blocker))).collect()

@@ -466,6 +466,7 @@ fn operations(bound: &Bound, sequence: &[usize]) -> Vec<Op<Call>> {
             process: ProcessId(u32::try_from(event.process).unwrap_or(u32::MAX)),
             index,
             interval: Interval::new(time, time).unwrap_or_else(|| unreachable!("a point in time")),
+            is_last: false,
             call,
         });
     }

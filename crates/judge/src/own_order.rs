@@ -26,12 +26,14 @@ pub(crate) fn follow<S: Spec, P: Borrow<S::Op>>(
     let mut follower = Follower::new(spec, keeps_witness).map_err(&failed)?;
     let (mut misfit, mut count, mut is_ranked) = (None, 0, false);
     for op in ops {
-        let (Op { id, process, index, interval, call }, rank) = op?;
+        let (mut op, rank) = op?;
         guard::pause(limits, Stage::Deciding, count)?;
         count += 1;
         is_ranked |= rank.is_some();
-        if let (None, Some(call)) = (&misfit, call) {
-            misfit = follower.push(Op { id, process, index, interval, call }, rank).map_err(&failed)?;
+        if misfit.is_none()
+            && let Some(call) = op.call.take()
+        {
+            misfit = follower.push(op.with(call), rank).map_err(&failed)?;
         }
         // A field that no operation has is a mistake on the command line, so one operation with it is looked for first.
         if misfit.is_some() && is_ranked {

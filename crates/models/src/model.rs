@@ -210,7 +210,7 @@ pub(crate) mod tests {
         let mut call = Call::positional(action, values(args), result.map(value));
         call.failed = failed;
         let interval = end.map_or(Interval::unfinished(0), |end| Interval::new(0, end).unwrap());
-        Op { id: OpId(0), process: ProcessId(process), index: 0, interval, call }
+        Op { id: OpId(0), process: ProcessId(process), index: 0, interval, is_last: false, call }
     }
 
     /// Splits at commas outside brackets.

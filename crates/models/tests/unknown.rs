@@ -108,7 +108,8 @@ fn generate<M: Model>(model: &M, spec: &str, rng: &mut Rng) -> History<Call> {
         let (action, args, mut results) = draw(spec, rng);
         let call = |result: Option<Value>| Call::positional(action, args.clone(), result);
         let next = |state: &M::State, call: &Call, interval: Interval| {
-            let op = Op { id: OpId(0), process: ProcessId(process), index: 0, interval, call: call.clone() };
+            let op =
+                Op { id: OpId(0), process: ProcessId(process), index: 0, interval, is_last: false, call: call.clone() };
             model.next(state, &model.bind(&op).unwrap()?)
         };
         if rng.u32(0..100) < unknown {

@@ -430,7 +430,7 @@ fn alone(item: &Item) -> Op<Call> {
         End::Unknown { latest: None } => None,
     };
     let interval = interval.unwrap_or(Interval::unfinished(item.start));
-    Op { id: OpId(0), process: ProcessId(0), index: 0, interval, call: item.call.clone() }
+    Op { id: OpId(0), process: ProcessId(0), index: 0, interval, is_last: false, call: item.call.clone() }
 }
 
 /// The operations of a check.

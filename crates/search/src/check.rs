@@ -306,6 +306,12 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
         if self.return_before(op.interval.start(), watch)?.is_decided() {
             return Ok(Progress::Decided);
         }
+        if op.is_last {
+            self.stream.end(op.interval.start());
+            if self.return_before(op.interval.start(), watch)?.is_decided() {
+                return Ok(Progress::Decided);
+            }
+        }
         self.finished += u64::from(!op.interval.is_unfinished());
         let relation = &Relation(self.spec);
         let observer = self.stream.call(op, relation);
@@ -439,7 +445,9 @@ fn check_by_level<S: Spec>(
     let order = Order::new(history, options.criterion.precedence);
     let origin = order.origin();
     let observers_first = options.reduce && options.criterion.permits(Reduction::ObserversFirst, history.edges());
-    let is_observer = history.ops().iter().map(|op| observers_first && spec.is_observer(&op.call)).collect();
+    // Nothing follows an operation that was blocked at the end, so it is not placed as soon as it can be.
+    let is_observer = |op: &Op<S::Op>| observers_first && !op.is_last && spec.is_observer(&op.call);
+    let is_observer = history.ops().iter().map(is_observer).collect();
     let mut levels = Levels { order, ops: history.ops(), is_observer, level: 0 };
     let mut engine: Engine<S, _> = Engine::new(options.max_width);
     engine.begin(spec, &levels, &origin).map_err(CheckError::Spec)?;

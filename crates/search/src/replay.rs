@@ -4,8 +4,9 @@
 //! pass and three checks that share nothing with the search: the spec allows each step; each process runs its
 //! operations in order; and no operation is placed after one that started later than it ended. The last is enough for
 //! real time: if `a` ended before `b` started and `b` came first, then `a` is placed after a later start. Where the
-//! history has edges, the first operation of each must be placed before the second. Finally, the number of placed
-//! operations must equal the number of finished ones.
+//! history has edges, the first operation of each must be placed before the second. No operation follows one that was
+//! blocked at the end, except others that were. Finally, the number of placed operations must equal the number of
+//! finished ones.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
@@ -239,13 +240,15 @@ struct Order {
     latest_start: u64,
     next: Vec<u32>,      // For each process, the least place of its next step.
     done: HashSet<OpId>, // Operations that are over, where those of a process are not ordered.
+    has_ended: bool,     // An operation that was blocked at the end is placed.
     steps: usize,
     placed: u64, // Finished operations placed.
 }
 
 impl Order {
     fn new(criterion: Criterion) -> Order {
-        Order { criterion, latest_start: 0, next: Vec::new(), done: HashSet::new(), steps: 0, placed: 0 }
+        let (next, done) = (Vec::new(), HashSet::new());
+        Order { criterion, latest_start: 0, next, done, has_ended: false, steps: 0, placed: 0 }
     }
 
     /// Places an operation, and returns the number of the step.
@@ -262,9 +265,10 @@ impl Order {
             Precedence::None if placed.partway => self.done.contains(&op.id),
             Precedence::None => !self.done.insert(op.id),
         };
-        if is_late {
+        if is_late || self.has_ended && !op.is_last {
             return Err(Unconfirmed::OutOfOrder { op: op.id, step });
         }
+        self.has_ended |= op.is_last;
         self.latest_start = self.latest_start.max(op.interval.start());
         self.next[process] = op.index + u32::from(!placed.partway);
         self.placed += u64::from(!placed.partway && !op.interval.is_unfinished());

@@ -10,7 +10,7 @@
 //!
 //! An unfinished operation can be placed at any time after its start, or never. At its latest time, if it has one, it
 //! *expires*: configurations that have not placed it continue without it, and those in which it is placed at the last
-//! moment are added.
+//! moment are added. All unfinished operations expire before an operation that was blocked at the end.
 //!
 //! Cases that need not be tried, and why no order is lost:
 //! - *Dominance.* Of two configurations with equal states, the one that has placed more observers, used up fewer of
@@ -165,6 +165,17 @@ impl<P, C: Slots> Stream<P, C> {
     /// Records that a configuration has not placed this observer.
     pub(crate) fn keep_open(&mut self, observer: Move, relate: &impl Relate<P>) {
         self.relate(observer.0 as usize, relate);
+    }
+
+    /// Lets all unfinished operations expire before this time, at which the execution is stuck: none of them takes
+    /// effect after an operation that was blocked then.
+    pub(crate) fn end(&mut self, time: u64) {
+        for slot in self.unfinished.iter() {
+            if self.at(slot).interval.latest().is_none() {
+                self.ends.push((time.saturating_sub(1), slot));
+            }
+        }
+        self.ends.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     /// Makes the next return before this time the goal. `None` if there is none.

@@ -5,7 +5,7 @@
 use fastrand::Rng;
 use history::{OpId, Verdict};
 use search::{Criterion, Options, Witness, check, replay};
-use testkit::{Reachable, Table, is_allowed, is_order, random_history, reachable, with_random_edges};
+use testkit::{Reachable, Table, is_allowed, is_order, random_history, reachable, with_random_edges, with_random_last};
 
 fn compare(seeds: std::ops::Range<u64>, most: usize) {
     let mut accepted = 0;
@@ -13,7 +13,8 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, most);
-        // Every fourth history has edges.
+        // Every third history has operations that are blocked at the end, and every fourth has edges.
+        let history = if seed % 3 == 0 { with_random_last(&spec, history, &mut rng) } else { history };
         let history = if seed % 4 == 0 { with_random_edges(history, &mut rng) } else { history };
         for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL, Criterion::SERIALIZABLE] {
             let expected = is_allowed(&spec, &history, criterion);
@@ -64,6 +65,7 @@ fn by_level_and_without_reductions_the_search_visits_the_states_of_a_model_check
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, 6);
+        let history = if seed % 3 == 0 { with_random_last(&spec, history, &mut rng) } else { history };
         for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL, Criterion::SERIALIZABLE] {
             let options = Options { criterion, by_level: true, reduce: false, ..Options::default() };
             let report = check(&spec, &history, &options).expect("a spec that can be evaluated");
@@ -84,6 +86,7 @@ fn a_replay_confirms_orders_and_nothing_else() {
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, 5);
+        let history = if seed % 3 == 0 { with_random_last(&spec, history, &mut rng) } else { history };
         let history = if seed % 4 == 0 { with_random_edges(history, &mut rng) } else { history };
         // By start is often right; then one operation is moved, left out or doubled.
         let mut order: Vec<OpId> = history.ops().iter().map(|op| op.id).collect();

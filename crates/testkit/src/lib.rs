@@ -7,4 +7,4 @@ pub mod tla;
 pub mod workload;
 
 pub use crate::oracle::{Reachable, is_allowed, is_order, reachable};
-pub use crate::table::{Table, TableOp, random_history, with_random_edges};
+pub use crate::table::{Table, TableOp, random_history, with_random_edges, with_random_last};

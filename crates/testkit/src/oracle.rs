@@ -152,17 +152,20 @@ where
     fn may_be_next(&self, next: usize, past: &Past) -> bool {
         let is_free = |other: usize| past.placed[other] || !self.precedes(&self.ops[other], &self.ops[next]);
         let is_late = self.ops[next].interval.latest().is_some_and(|latest| latest < past.latest_start);
-        !past.placed[next] && !is_late && (0..self.ops.len()).all(is_free)
+        let has_ended = self.ops.iter().zip(&past.placed).any(|(op, &is_placed)| is_placed && op.is_last);
+        let is_over = has_ended && !self.ops[next].is_last;
+        !past.placed[next] && !is_late && !is_over && (0..self.ops.len()).all(is_free)
     }
 
     fn precedes(&self, a: &Op<S::Op>, b: &Op<S::Op>) -> bool {
         let in_process = a.process == b.process && a.index < b.index;
         let in_time = a.interval.end().is_some_and(|end| end < b.interval.start());
         let by_edge = self.history.edges().contains(&(a.id, b.id));
+        let at_end = !a.is_last && b.is_last && a.interval.end().is_some();
         match self.criterion.precedence {
-            Precedence::RealTime => in_process || by_edge || in_time,
-            Precedence::Program => in_process || by_edge,
-            Precedence::None => by_edge,
+            Precedence::RealTime => in_process || by_edge || at_end || in_time,
+            Precedence::Program => in_process || by_edge || at_end,
+            Precedence::None => by_edge || at_end,
         }
     }
 }

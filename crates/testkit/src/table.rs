@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 
 use fastrand::Rng;
-use history::{History, Interval};
+use history::{History, Interval, Op, OpId};
 use search::{Spec, Successors};
 
 const STATES: usize = 4;
@@ -191,6 +191,23 @@ fn simulate(spec: &Table, rng: &mut Rng, count: usize) -> Vec<TableOp> {
         }
     }
     ops
+}
+
+/// The same history with some operations blocked at the end: they are the last of their processes, and take one step.
+pub fn with_random_last(spec: &Table, history: History<TableOp>, rng: &mut Rng) -> History<TableOp> {
+    let time = |interval: Interval| interval.end().or(interval.latest()).unwrap_or(interval.start());
+    let end = history.ops().iter().map(|op| time(op.interval) + 1).max().unwrap_or(0);
+    let takes_one_step = |op: &Op<TableOp>| spec.actions[usize::from(op.call.0)].partway == Relation::default();
+    let is_final = |op: &&Op<TableOp>| !history.ops().iter().any(|next| next.process == op.process && next.id > op.id);
+    let finals = history.ops().iter().filter(is_final).filter(|op| takes_one_step(op));
+    let last: Vec<OpId> = finals.filter(|_| rng.u8(..3) == 0).map(|op| op.id).collect();
+    let at_end = Interval::new(end, end).expect("a time");
+    let interval = |op: &Op<TableOp>| if last.contains(&op.id) { at_end } else { op.interval };
+    let calls = history.ops().iter().map(|op| (op.process.0, interval(op), op.call));
+    let moved = History::from_intervals(calls).expect("processes that run one operation at a time");
+    let is_last = |op: &Op<TableOp>| op.interval == at_end;
+    let ops = moved.ops().iter().map(|op| Op { is_last: is_last(op), ..op.clone() }).collect();
+    History::from_ops(moved.processes().into(), ops)
 }
 
 /// The same history with up to three edges that agree with one random order of its operations.

@@ -190,11 +190,13 @@ fn is_pure<S: Spec>(spec: &S, forms: &Forms<S::Op>) -> bool {
     forms.free.as_ref().is_none_or(|free| spec.is_observer(free))
 }
 
-/// Lifts a history to views.
+/// Lifts a history to views. At every level, an operation that was blocked at the end has seen everything: it would
+/// have gone on otherwise.
 fn lift<'s, 'h, S: Spec>(spec: &'s S, history: &'h History<Action<S::Op>>, options: &Options) -> Views<'s, 'h, S> {
     let Level { order, .. } = options.level;
     let has_exceptions = !options.level.actions.is_empty();
     let visibility = |op: &Op<Action<S::Op>>| match has_exceptions {
+        _ if op.is_last => Visibility::Complete,
         true => under(order, options.level.visibility_of(&op.call.name)),
         false => under(order, options.level.visibility),
     };
@@ -409,10 +411,14 @@ fn check_dependent<S: Spec>(
         );
         return Ok(Report { verdict: Verdict::Inconclusive(Stop::Width), stats: Stats::default(), limit: Some(limit) });
     }
+    let visibility = |op: &Op<Action<S::Op>>| match op.is_last {
+        true => Visibility::Complete,
+        false => under(options.level.order, options.level.visibility_of(&op.call.name)),
+    };
     let ops = history.ops().iter().map(|op| Contextual {
         forms: &op.call.forms,
         action: &op.call.name,
-        visibility: under(options.level.order, options.level.visibility_of(&op.call.name)),
+        visibility: visibility(op),
         is_pure: is_pure(spec, &op.call.forms),
     });
     let Options { level, context, method, search } = options;

@@ -72,6 +72,7 @@ pub(crate) struct Contexts<'h, 'w, S: Spec> {
     po: Vec<Set>,
     hb: Vec<Set>,
     finished: Set,
+    last: Set, // Operations that were blocked at the end: they come after all others, and see them.
     in_real_time: bool,
     demands: Vec<Compiled>,
     remembers: bool,
@@ -118,15 +119,18 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
             Precedence::Program => po(op),
             Precedence::None => 0,
         };
+        let last = set(&|op| op.is_last);
+        let at_end = |op: &Op<T>| if op.is_last { !last } else { 0 };
         let compiled = level.demands().iter().map(|relation| compile(relation, &ops)).collect();
         Ok(Contexts {
             spec,
             context,
             intervals: all.iter().map(|op| op.interval).collect(),
-            must_precede: all.iter().map(|op| order(op) | edges(op)).collect(),
+            must_precede: all.iter().map(|op| order(op) | edges(op) | at_end(op)).collect(),
             po: all.iter().map(po).collect(),
             hb: all.iter().map(order).collect(),
             finished: set(&|op| !op.interval.is_unfinished()),
+            last,
             in_real_time: level.order == Precedence::RealTime,
             demands: compiled,
             remembers: true,
@@ -223,7 +227,9 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
             let latest = self.intervals[op].latest().filter(|_| self.in_real_time);
             latest.is_some_and(|latest| elements(placed).any(|other| self.intervals[other].start() > latest))
         };
-        let is_ready = |&op: &usize| placed & bit(op) == 0 && self.must_precede[op] & self.finished & !placed == 0;
+        let is_over = |op: usize| placed & self.last != 0 && self.last & bit(op) == 0;
+        let is_ready =
+            |&op: &usize| placed & bit(op) == 0 && self.must_precede[op] & self.finished & !placed == 0 && !is_over(op);
         let mut ready: Vec<usize> = (0..self.ops.len()).filter(is_ready).filter(|&op| !is_late(op)).collect();
         // Reads first, then those that end first: most executions are found sooner.
         ready.sort_by_key(|&op| (!self.ops[op].is_pure, self.intervals[op].deadline()));
@@ -238,7 +244,8 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
         next: usize,
     ) -> Result<Result<Vec<Set>, Stop>, ViewError<S::Error>> {
         let mut found: Vec<Set> = Vec::new();
-        let Some(least) = self.closed(now, placed, next, 0) else { return Ok(Ok(found)) };
+        let seen = if self.last & bit(next) != 0 { placed } else { 0 };
+        let Some(least) = self.closed(now, placed, next, seen) else { return Ok(Ok(found)) };
         let mut waiting = BinaryHeap::from([Reverse((least.count_ones(), least))]);
         let mut seen: FxHashSet<Set> = [least].into_iter().collect();
         while let Some(Reverse((_, set))) = waiting.pop() {

@@ -83,7 +83,7 @@ impl<R: Read> Merge<R> {
         };
         let Some(Record { process: id, start, end, call }) = record else { return Ok(None) };
         let op = self.sequence.next(&self.processes, id, start, end, ())?;
-        Ok(Some(op.with(call)))
+        Ok(Some(Op { is_last: call.blocked, ..op.with(call) }))
     }
 
     /// Replaces the head that was delivered last.
