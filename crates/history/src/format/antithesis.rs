@@ -52,7 +52,7 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
         }
         Ok(())
     })?;
-    lines.trace.cuts.extend(cut);
+    lines.cut(bytes, cut, &["{\"antithesis_"]);
     let mut trace = if halt.is_raised() { lines.trace } else { lines.finish()? };
     if others > 0 {
         let were = if others == 1 { "line without an operation was" } else { "lines without an operation were" };
@@ -199,7 +199,7 @@ mod tests {
         insta::assert_snapshot!(check("[]"), @"line 1: a line is an array, not an object");
         insta::assert_snapshot!(check("{\"antithesis_sdk\":]}\n"), @"line 1: column 19: expected a value, found `]`");
         insta::assert_snapshot!(check("{\"antithesis_sdk\":{}}\n{\"omnilink\":{"), @r"
-        breaks off after 22 bytes: the last line is incomplete
+        line 2, the last one, is incomplete
         1 line without an operation was left out
         ");
     }

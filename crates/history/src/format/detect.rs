@@ -143,7 +143,7 @@ impl Format {
             name(&processes, process, index) == op
         })?;
         let has_operation =
-            |line: &[u8]| !is_skipped(line) && (self != Format::JsonLines || !jsonl::is_event_line(line));
+            |line: &[u8]| !is_skipped(line) && (self != Format::JsonLines || jsonl::is_operation_line(line));
         let lines = bytes.split(|byte| *byte == b'\n').zip(1..).filter(|(line, _)| has_operation(line.trim_ascii()));
         lines.map(|(_, number)| number).nth(place)
     }

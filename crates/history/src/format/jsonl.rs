@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::format::detect::is_skipped;
 use crate::format::gaps::{self, Numbers};
 use crate::format::json::Json;
+use crate::format::lanes;
 pub use crate::format::schemas::Fields;
 use crate::format::schemas::Schemas;
 use crate::format::{
@@ -20,7 +21,8 @@ const KEYS: [&str; 12] =
 
 const EVENT_KEYS: [&str; 5] = ["event", "start", "end", "nodes", "note"];
 
-/// Reads a trace. A last line that breaks off is a cut; any other unreadable line is an error.
+/// Reads a trace. A last line that breaks off is a loss, because lines are in any order: the operation in it may be the
+/// write that an earlier line reads. Any other unreadable line is an error.
 pub fn read(bytes: &[u8]) -> Result<Trace, FormatError> {
     read_until(bytes, &Halt::default())
 }
@@ -35,7 +37,7 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
     let count = bytes.iter().filter(|&&byte| byte == b'\n').count();
     lines.trace.records.reserve(count.min(bytes.len() / SHORTEST));
     let cut = visit_lines(bytes, halt, |json, line| lines.add(json, line))?;
-    lines.trace.cuts.extend(cut);
+    lines.cut(bytes, cut, &["{\"event\"", "{\"progress\""]);
     if halt.is_raised() { Ok(lines.trace) } else { lines.finish() }
 }
 
@@ -88,6 +90,7 @@ pub(super) struct Lines {
     pub(super) trace: Trace,
     schemas: Schemas,
     numbered: Vec<(ProcessId, Number, usize)>,
+    clock_errors: BTreeMap<ProcessId, u64>,
 }
 
 impl Lines {
@@ -102,6 +105,13 @@ impl Lines {
             self.trace.events.push(read_event(json).map_err(at)?);
             return Ok(());
         }
+        if json.field("clock_error").is_some() {
+            let (process, error) = read_clock_error(json).map_err(at)?;
+            let process = self.schemas.process(&mut self.trace, &process);
+            let largest = self.clock_errors.entry(process).or_default();
+            *largest = error.max(*largest);
+            return Ok(());
+        }
         let (record, number) = read_record(json, &mut self.trace, &mut self.schemas).map_err(at)?;
         if number != Number::default() {
             self.numbered.push((record.process, number, line));
@@ -110,11 +120,25 @@ impl Lines {
         Ok(())
     }
 
+    /// Notes that the text breaks off inside a line. One with another beginning than these may be an operation.
+    pub(super) fn cut(&mut self, text: &[u8], cut: Option<Cut>, others: &[&str]) {
+        let Some(cut) = cut else { return };
+        let rest = text.get(cut.at_byte as usize..).unwrap_or_default().trim_ascii();
+        match others.iter().chain(&["/"]).any(|beginning| rest.starts_with(beginning.as_bytes())) {
+            true => self.trace.cuts.push(cut),
+            false => {
+                let line = text.iter().filter(|&&byte| byte == b'\n').count() + 1;
+                self.trace.losses.push(format!("line {line}, the last one, is incomplete"));
+            }
+        }
+    }
+
     /// The trace, with the losses that numbers show.
     pub(super) fn finish(mut self) -> Result<Trace, FormatError> {
         if !self.numbered.is_empty() {
             find_gaps(&self.numbered, &mut self.trace)?;
         }
+        lanes::widen(&mut self.trace, &self.clock_errors);
         Ok(self.trace)
     }
 }
@@ -340,9 +364,25 @@ fn is_event(json: &Json) -> bool {
     matches!(json, Json::Object(fields) if fields.iter().any(|(key, _)| key == "event"))
 }
 
-/// True if a line that can be read is about an event, not about an operation.
-pub(super) fn is_event_line(line: &[u8]) -> bool {
-    str::from_utf8(line).ok().and_then(|text| Json::parse(text).ok()).is_some_and(|json| is_event(&json))
+/// True if a line that can be read has an operation.
+pub(super) fn is_operation_line(line: &[u8]) -> bool {
+    let json = str::from_utf8(line).ok().and_then(|text| Json::parse(text).ok());
+    json.is_some_and(|json| ["event", "progress", "clock_error"].iter().all(|key| json.field(key).is_none()))
+}
+
+/// The process of a clock, and the largest difference between its time and true time.
+fn read_clock_error(json: Json) -> Result<(String, u64), Wrong> {
+    let Json::Object(fields) = json else { unreachable!("a line with a key is an object") };
+    let (mut process, mut error) = (None, None);
+    for (key, json) in fields {
+        match key.as_str() {
+            "process" => process = Some(read_process(json)?),
+            "clock_error" => error = Some(read_time("clock_error", &json)?),
+            _ => return Err(Wrong { known_keys: Some(&["process", "clock_error"]), ..Wrong::new(key) }),
+        }
+    }
+    let missing = |key: &str| Wrong::new(format!("the key `{key}` is missing"));
+    Ok((process.ok_or_else(|| missing("process"))?, error.ok_or_else(|| missing("clock_error"))?))
 }
 
 fn read_event(json: Json) -> Result<Event, Wrong> {
@@ -601,177 +641,4 @@ fn write_value(value: &Value, depth: usize) -> Result<Json, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The trace for display, or the error.
-    fn check(text: &str) -> String {
-        let trace = match read(text.as_bytes()) {
-            Ok(trace) => trace,
-            Err(FormatError { help: Some(help), at, message }) => return format!("{at}: {message}; {help}"),
-            Err(error) => return error.to_string(),
-        };
-        let lines = trace.records.iter().map(|Record { process, start, end, call }| {
-            let process = &trace.processes[process.index()];
-            let meta: Vec<String> = call.meta.iter().map(|(name, value)| format!(" | {name}: {value}")).collect();
-            format!("{process} [{start} {end}] {call}{}", meta.concat())
-        });
-        lines.chain(trace.cuts.iter().map(ToString::to_string)).collect::<Vec<_>>().join("\n")
-    }
-
-    /// One line with these fields added to the required ones.
-    fn check_line(fields: &str) -> String {
-        check(&format!(r#"{{"process": 0, "action": "a", "start": 1, {fields}}}"#))
-    }
-
-    #[test]
-    fn progress_is_for_monitors() {
-        let text = "{\"process\": \"a\", \"progress\": 0}\n{\"process\": \"a\", \"action\": \"read\", \"start\": 1, \"end\": 2}\n";
-        assert_eq!(read(text.as_bytes()).unwrap().records.len(), 1);
-    }
-
-    #[test]
-    fn numbers_show_what_is_missing() {
-        let losses = |numbers: &[&str]| {
-            let line = |(place, number): (usize, &&str)| {
-                let (process, start) = (place % 2, 10 * place);
-                format!(r#"{{"process": "p{process}", "action": "a", "start": {start}, "end": {start}{number}}}"#)
-            };
-            let lines: Vec<String> = numbers.iter().enumerate().map(line).collect();
-            match read(lines.join("\n").as_bytes()) {
-                Ok(trace) => [trace.losses, trace.notes].concat().join("; "),
-                Err(error) => error.to_string(),
-            }
-        };
-        insta::assert_snapshot!(losses(&["", "", ""]), @"");
-        let (one, two) = (", \"seq\": 0", ", \"seq\": 1, \"count\": 2");
-        insta::assert_snapshot!(losses(&[one, one, two, two]), @"");
-        insta::assert_snapshot!(losses(&[one, one, ", \"seq\": 3", two]), @"2 operations of p0 are missing between seq 0 and 3; operations of p0 may be missing after seq 3: no `count` of 4 is there");
-        insta::assert_snapshot!(losses(&[one, "", ", \"seq\": 1"]), @"lost operations of 1 process would go unnoticed: they have no `seq`; operations lost at the end of 1 process would go unnoticed: no `count` says how many there were");
-        insta::assert_snapshot!(losses(&[one, one, ""]), @"line 1: some operations of `p0` have a `seq`, and some do not");
-        insta::assert_snapshot!(losses(&[", \"seq\": -1"]), @"line 1: `seq` is not an integer of 64 bits from 0 on");
-    }
-
-    #[test]
-    fn operations_are_read() {
-        let text = r##"
-            // Comments and empty lines are skipped.
-            # These too.
-            {"process": 0, "action": "put", "args": {"key": 1, "value": 2}, "results": {"ok": true}, "start": 10, "end": 20}
-            {"process": "w", "action": "read", "results": null, "start": 18446744073709551614, "end": 18446744073709551615}
-            {"process": "0", "action": "cas", "args": [1, 2], "start": 30, "end": 35, "failed": true, "meta": {"node": "n1"}}
-            {"process": 0, "action": "push", "args": "x", "results": null, "start": 40, "end": null}
-            {"process": 1, "action": "push", "args": "x", "results": null, "start": 40, "outcome": "unknown"}
-            {"process": 2, "action": "push", "args": "x", "start": 40, "outcome": "unknown", "latest": 50}
-            {"process": 3, "action": "push", "args": "x", "start": 40, "latest": 40}
-        "##;
-        insta::assert_snapshot!(check(text), @r#"
-        0 [10 20] put(key: 1, value: 2) = ok: TRUE
-        w [18446744073709551614 18446744073709551615] read() = nil
-        0 [30 35] cas(1, 2) failed | node: "n1"
-        0 [40 ...] push("x")
-        1 [40 ...] push("x")
-        2 [40 ..50] push("x")
-        3 [40 ..40] push("x")
-        "#);
-    }
-
-    #[test]
-    fn values_are_read_in_the_natural_way() {
-        let values = r##"null, true, -3, 1.5, 4.0, 1e20, "s", [], [1, [2]], {"b": 1, "a": {}}, {"#set": [2, 1, 2]},
-            {"#fun": [[0, "z"], [[1], "t"]]}, {"#set": 1, "x": 2}, 18446744073709551615"##;
-        insta::assert_snapshot!(check_line(&format!(r#""args": [{}]"#, values.replace('\n', ""))), @r##"0 [1 ...] a(nil, TRUE, -3, 1.5, 4, 100000000000000000000, "s", <<>>, <<1, <<2>>>>, [a |-> <<>>, b |-> 1], {1, 2}, (0 :> "z" @@ <<1>> :> "t"), ("#set" :> 1 @@ "x" :> 2), 18446744073709551615)"##);
-    }
-
-    #[test]
-    fn invalid_operations_are_rejected() {
-        let deep = format!(r#""args": [{}{}]"#, "[".repeat(33), "]".repeat(33));
-        let fields = [
-            r#""ends": 3"#,
-            r#""type": "invoke""#,
-            r#""end": 2.5"#,
-            r#""end": -2"#,
-            r#""end": "2""#,
-            r#""results": [1]"#,
-            r#""failed": 1"#,
-            r#""outcome": 1"#,
-            r#""outcome": "ok""#,
-            r#""outcome": "unknown", "end": 2"#,
-            r#""latest": 2, "end": 2"#,
-            r#""latest": 2, "failed": true"#,
-            r#""latest": "2""#,
-            r#""latest": 2, "results": [1]"#,
-            r#""meta": 1"#,
-            r##""args": {"#set": [1]}"##,
-            r##""args": [{"#set": 1}]"##,
-            r##""args": [{"#fun": [[1]]}]"##,
-            r##""args": [{"#fun": [[1, 2], [1, 3]]}]"##,
-            r#""args": {"a": 1, "a": 2}"#,
-            &deep,
-        ];
-        insta::assert_snapshot!(fields.map(check_line).join("\n"), @"
-        line 1: unknown key `ends`; did you mean `end`?
-        line 1: unknown key `type`; the keys are `process`, `action`, `args`, `results`, `start`, `end`, `failed`, `outcome`, `latest`, `meta`, `seq`, `count`
-        line 1: `end` is 2.5, which is not an integer of 64 bits; times are integers; count in a smaller unit, such as nanoseconds, instead of fractions
-        line 1: `end` is -2, but times cannot be negative
-        line 1: `end` is a string, not an integer
-        line 1: there are `results` but no `end`; an unfinished operation has no results; leave them out, or add its `end`
-        line 1: `failed` is an integer, not `true` or `false`
-        line 1: `outcome` is an integer, not the string `unknown` or `blocked`
-        line 1: `outcome` is `ok`, not `unknown` or `blocked`; an operation that returned has an `end`, and one that had no effect is `failed`
-        line 1: `outcome` is unknown, but there is an `end`; leave out `end`: the time at which a client stops waiting does not bound its operation; give its bound, if known, as `latest`
-        line 1: there is a `latest` time, but there is an `end`; leave out `end`: the time at which a client stops waiting does not bound its operation; give its bound, if known, as `latest`
-        line 1: a failed operation cannot have an unknown outcome
-        line 1: `latest` is a string, not an integer
-        line 1: there are `results` but no `end`; an unfinished operation has no results; leave them out, or add its `end`
-        line 1: `meta` is an integer, not an object
-        line 1: `args` is a value with `#set`; an object gives names to arguments or results; put a single set or function into an array
-        line 1: `#set` is an integer, not an array
-        line 1: `#fun` is not an array of pairs
-        line 1: `#fun` has two results for one argument
-        line 1: column 51: the key `a` occurs twice
-        line 1: a value is nested deeper than 32
-        ");
-        let texts =
-            ["7", r#"{"process": 0, "start": 1}"#, r#"{"process": 1.5}"#, "{\"process\"\n{}", "\n{\"process\" 0}"];
-        insta::assert_snapshot!(texts.map(check).join("\n"), @"
-        line 1: a line is an integer, not an object
-        line 1: the key `action` is missing
-        line 1: `process` is a number, not an integer or a string
-        line 1: column 11: expected `:`, found the end of the text
-        line 2: column 12: expected `:`, found `0`
-        ");
-    }
-
-    #[test]
-    fn a_last_line_that_breaks_off_is_a_cut() {
-        let line =
-            r#"{"process": "p", "action": "é\ud83d\ude00", "failed": false, "args": [null, -0.5e-1], "start": 1}"#;
-        let text = format!("{line}\n");
-        let two = text.repeat(2);
-        for length in text.len() + 1..two.len() - 1 {
-            let trace = read(&two.as_bytes()[..length]).unwrap();
-            assert_eq!(trace.records.len(), 1);
-            assert_eq!(trace.cuts[0].to_string(), "breaks off after 99 bytes: the last line is incomplete");
-        }
-        assert_eq!(read(&two.as_bytes()[..two.len() - 1]).unwrap().records.len(), 2);
-        assert_eq!(read(text.as_bytes()).unwrap().cuts, []);
-        assert_eq!(read(b"\n/").unwrap().cuts.len(), 1);
-    }
-
-    #[test]
-    fn calls_that_json_cannot_express_are_not_written() {
-        let check = |args: Fields, results: Fields| {
-            let mut trace = Trace::default();
-            let (process, call) = (trace.process("0"), Schemas::default().call("a", args, results));
-            trace.records.push(Record { process, start: 1, end: None.into(), call });
-            write(&trace, Vec::new()).unwrap_err().to_string()
-        };
-        let field = |name: &str| (Arc::from(name), Value::Nil);
-        insta::assert_snapshot!(check(vec![field("x"), field("x")], vec![]), @"`a(x: nil, x: nil)` cannot be written in this format: the name `x` occurs twice");
-        insta::assert_snapshot!(check(vec![field("#set")], vec![]), @r##"`a("#set": nil)` cannot be written in this format: a single field has the reserved name `#set`"##);
-        insta::assert_snapshot!(check(vec![], vec![field("")]), @"`a() = nil` cannot be written in this format: it has results but no end");
-        let deep = (0..33).fold(Value::Nil, |inner, _| Value::tuple([inner]));
-        assert!(check(vec![("".into(), deep)], vec![]).ends_with("a value is nested deeper than 32"));
-    }
-}
+mod tests;

@@ -14,6 +14,7 @@ mod gaps;
 pub mod jepsen;
 pub mod json;
 pub mod jsonl;
+mod lanes;
 pub mod msgpack;
 mod node;
 pub mod otlp;

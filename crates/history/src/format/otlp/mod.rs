@@ -35,6 +35,7 @@ use self::span::Span;
 pub use self::span::{Attributes, Kind, Raw, Spans};
 use super::detect::first_key;
 use super::gaps::{self, Numbers};
+use super::lanes::{Lanes, lane_name};
 use super::node::{self, Node};
 use super::schemas::Schemas;
 use super::{FormatError, Location};
@@ -202,29 +203,6 @@ fn find_gaps(spans: &Spans, trace: &mut Trace) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// The lanes of a process: each one that is free again, by its number, with the time from which on it is.
-#[derive(Default)]
-struct Lanes {
-    free: Vec<(usize, u64)>, // Invariant: by number.
-    count: usize,
-}
-
-impl Lanes {
-    /// The lane of the next operation by start.
-    fn assign(&mut self, start: u64, end: Option<u64>) -> usize {
-        let place = self.free.iter().position(|(_, free)| *free <= start);
-        let (lane, place) = match place {
-            Some(place) => (self.free.remove(place).0, place),
-            None => (self.count, self.free.len()),
-        };
-        self.count = self.count.max(lane + 1);
-        if let Some(end) = end {
-            self.free.insert(place, (lane, end));
-        }
-        lane
-    }
-}
-
 /// Assigns operations to lanes, and adds them by start.
 fn add_records(mut operations: Vec<Timed>, trace: &mut Trace) -> Result<(), FormatError> {
     // Only differences matter, so times that a shift makes negative are moved together with all others.
@@ -244,7 +222,7 @@ fn add_records(mut operations: Vec<Timed>, trace: &mut Trace) -> Result<(), Form
         let (start, end) = (time(start)?, end.map(time).transpose()?);
         let lane = lanes.entry(operation.process.clone()).or_default().assign(start, end);
         let Operation { process, action, args, results, outcome, .. } = operation;
-        let process = if lane == 0 { process } else { format!("{process}#{}", lane + 1) };
+        let process = lane_name(&process, lane);
         let mut call = schemas.call(&action, args, results);
         call.failed = outcome == Outcome::Failed;
         call.meta = vec![
