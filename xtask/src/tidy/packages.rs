@@ -34,9 +34,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tla", &["tla-syntax", "suggest"]),
     ("report", &[]),
     ("page", &["report"]),
-    ("validate", &["history", "settings", "search", "suggest", "tla-syntax", "tla", "report"]),
+    ("validate", &["history", "settings", "search", "suggest", "tla", "report"]),
     ("logs", &["history", "settings", "suggest", "tla-syntax", "tla", "report", "validate"]),
-    ("harness", &["settings", "suggest", "tla-syntax", "tla", "validate"]),
+    ("harness", &["settings", "suggest", "tla", "validate"]),
     (
         "omnilink",
         &["history", "search", "models", "record", "macros", "lineup", "report", "page", "judge", "explore", "weak"],
@@ -66,9 +66,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("otlp", &["history"]),
     ("keyed", &["history", "judge", "columns"]),
     ("engine", &["history", "judge", "keyed"]),
-    ("python", &["judge", "columns", "keyed"]),
+    ("python", &["judge", "keyed"]),
     ("explore", &["history", "settings", "suggest", "report", "schedule", "sched"]),
-    ("campaign", &["history", "settings", "search", "lineup", "report", "judge", "schedule", "explore", "weak"]),
+    ("campaign", &["history", "settings", "lineup", "report", "judge", "schedule", "explore", "weak"]),
     (
         "cli",
         &[
