@@ -66,6 +66,14 @@ func Create(directory string) (*Recorder, error) {
 	return create(directory, func() uint64 { return uint64(time.Since(base)) })
 }
 
+// CreateShared makes the directory of a program that is one of several. Times are nanoseconds since 1970: the time of day when
+// the recorder was created, and a monotonic clock since then. So traces of several programs can be joined, as far as the time of
+// day of their machines agrees and was not set between their starts.
+func CreateShared(directory string) (*Recorder, error) {
+	base := time.Now()
+	return create(directory, func() uint64 { return uint64(base.UnixNano()) + uint64(time.Since(base)) })
+}
+
 func create(directory string, clock func() uint64) (*Recorder, error) {
 	if err := os.MkdirAll(directory, 0o777); err != nil {
 		return nil, err

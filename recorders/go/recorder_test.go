@@ -75,6 +75,24 @@ func expectPanic(t *testing.T, message string, run func()) {
 	run()
 }
 
+func TestTracesOfSeveralProgramsShareTheirTime(t *testing.T) {
+	before := uint64(time.Now().UnixNano())
+	starts := []uint64{}
+	for _, name := range []string{"a", "b"} {
+		recorder, err := CreateShared(filepath.Join(t.TempDir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts = append(starts, recorder.clock())
+		if err := recorder.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if starts[0] < before || starts[1] < starts[0] || starts[1]-before > uint64(time.Minute) {
+		t.Fatal(before, starts)
+	}
+}
+
 func TestMisuseIsAPanicAndLeavesTheTraceReadable(t *testing.T) {
 	directory := t.TempDir()
 	recorder := must(Create(directory))

@@ -7,6 +7,8 @@ import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -57,6 +59,17 @@ public final class Recorder implements AutoCloseable {
   /** Creates the file, which must not exist. Times are nanoseconds since then. */
   public Recorder(Path path) throws IOException {
     this(path, sinceNow());
+  }
+
+  /**
+   * Creates the file of a program that is one of several. Times are nanoseconds since 1970: the time of day now, and a monotonic
+   * clock since then. So traces of several programs can be joined, as far as the time of day of their machines agrees and was not
+   * set between their starts.
+   */
+  public static Recorder shared(Path path) throws IOException {
+    long base = System.nanoTime();
+    long day = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
+    return new Recorder(path, () -> day + (System.nanoTime() - base));
   }
 
   Recorder(Path path, LongSupplier clock) throws IOException {

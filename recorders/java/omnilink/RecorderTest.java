@@ -25,7 +25,7 @@ final class RecorderTest {
     void run(Path directory) throws Exception;
   }
 
-  private static final List<Test> TESTS = List.of(RecorderTest::outcomes, RecorderTest::values, RecorderTest::misuse,
+  private static final List<Test> TESTS = List.of(RecorderTest::outcomes, RecorderTest::shared, RecorderTest::values, RecorderTest::misuse,
       RecorderTest::longOutcomes, RecorderTest::threads, RecorderTest::kills);
 
   public static void main(String[] arguments) throws Exception {
@@ -46,6 +46,25 @@ final class RecorderTest {
       }
     }
     System.out.println(TESTS.size() + " passed, 0 failed");
+  }
+
+  private static void shared(Path directory) throws Exception {
+    long before = System.currentTimeMillis();
+    List<Long> starts = new ArrayList<>();
+    for (String name : List.of("a", "b")) {
+      Path path = directory.resolve(name + ".jsonl");
+      try (Recorder recorder = Recorder.shared(path)) {
+        try (Recorder.Operation op = recorder.client(name).begin("tick")) {
+          op.returns();
+        }
+      }
+      String line = Files.readString(path);
+      String start = line.substring(line.indexOf("\"start\":") + 8).trim().split("[^0-9]")[0];
+      starts.add(Long.parseLong(start) / 1_000_000);
+    }
+    if (starts.get(0) < before || starts.get(1) < starts.get(0) || starts.get(1) - before > 60_000) {
+      throw new AssertionError(before + " " + starts);
+    }
   }
 
   private static void outcomes(Path directory) throws Exception {
