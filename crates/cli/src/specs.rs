@@ -2,7 +2,8 @@
 
 use anstyle::Style;
 use judge::InputError;
-use models::{About, names};
+use models::digits::OPTION;
+use models::{About, Operation, names};
 use weak::{Level, Visibility};
 
 use crate::exit::Exit;
@@ -47,11 +48,20 @@ pub(crate) fn levels() -> Exit {
 fn show(about: &About) {
     let bold = Style::new().bold();
     outln!("{bold}{}{bold:#}: {}", about.name, about.summary);
-    for (title, rows) in [("operations", about.operations), ("options", about.options)] {
-        let width = rows.iter().map(|(text, _)| text.len()).max().unwrap_or(0);
-        if !rows.is_empty() {
-            outln!("\n{title}:");
+    let effect = |operation: &Operation| match operation.aliases {
+        [] => operation.effect.to_owned(),
+        aliases => {
+            let names: Vec<String> = aliases.iter().map(|name| format!("`{name}`")).collect();
+            format!("{}; also {}", operation.effect, names.join(", "))
         }
+    };
+    let operations = about.operations.iter().map(|operation| (operation.call, effect(operation))).collect();
+    let options =
+        about.options.iter().chain([&OPTION]).map(|(option, effect)| (*option, (*effect).to_owned())).collect();
+    let tables: [(&str, Vec<(&str, String)>); 2] = [("operations", operations), ("options", options)];
+    for (title, rows) in tables {
+        let width = rows.iter().map(|(text, _)| text.len()).max().unwrap_or(0);
+        outln!("\n{title}:");
         for (text, meaning) in rows {
             outln!("  {text:width$}  {meaning}");
         }

@@ -20,6 +20,7 @@ use search::{Assumption, Explanation, Misfit, Route, Spec, Stats, Why};
 
 use crate::input::InputError;
 use crate::keys::{self, Carried, Key, KeyVerdict};
+use crate::mixed;
 use crate::next;
 use crate::own_order;
 use crate::parts;
@@ -48,7 +49,7 @@ trait Choice: Debug + Send + Sync {
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult;
 }
 
-type LevelResult = Result<models::level::Checked, Failed>;
+type LevelResult = Result<Result<models::level::Checked, models::check::Error>, Failed>;
 
 /// A built-in model, by its name and options.
 #[derive(Debug)]
@@ -72,7 +73,7 @@ impl Choice for Named {
     }
 
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
-        Ok(models::level::check_named(&self.0, history, options, watcher).map_err(InputError::new)??)
+        Ok(models::level::check_named(&self.0, history, options, watcher).map_err(InputError::new)?)
     }
 }
 
@@ -103,7 +104,7 @@ impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
     }
 
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
-        Ok(models::level::check(&(self.0)(), history, options, watcher)?)
+        Ok(models::level::check(&(self.0)(), history, options, watcher))
     }
 }
 
@@ -150,7 +151,8 @@ impl Against for Builtin {
         let Case { recording, label, limits, .. } = *case;
         let held = recording.held(asked.max_memory, limits)?;
         let witness = &mut case.witness;
-        let mut check = Check { asked, spec: &self.name, label, held, limits, witness, builder, misfit: None };
+        let spec = &self.name;
+        let mut check = Check { asked, spec, label, recording, held, limits, witness, builder, misfit: None };
         if asked.level().class() != Class::Strong {
             return check.check_level(&*self.choice);
         }
@@ -191,6 +193,7 @@ impl Against for Builtin {
 /// Counts operations by name, if requested.
 struct CoverageCounter {
     coverage: Option<Coverage>,
+    operations: &'static [models::Operation],
     /// True if the specification does not list its operations.
     is_open: bool,
 }
@@ -200,10 +203,9 @@ impl CoverageCounter {
         let name = spec.split_once(':').map_or(spec, |(name, _)| name);
         let about = models::names().iter().find(|about| about.name == name);
         let operations = about.map_or(&[][..], |about| about.operations);
-        let name = |call: &'static str| call.split_once('(').map_or(call, |(name, _)| name);
-        let actions = operations.iter().map(|(call, _)| action(name(call), 0)).collect();
+        let actions = operations.iter().map(|operation| action(operation.name(), 0)).collect();
         let coverage = is_wanted.then(|| Coverage { actions, ..Coverage::default() });
-        CoverageCounter { coverage, is_open: about.is_none() }
+        CoverageCounter { coverage, operations, is_open: about.is_none() }
     }
 
     fn add(&mut self, op: &Op<Call>) {
@@ -211,6 +213,8 @@ impl CoverageCounter {
         coverage.operations += 1;
         coverage.relevant += u64::from(!op.call.failed);
         let name = op.call.action();
+        let known = self.operations.iter().find(|operation| operation.aliases.contains(&name));
+        let name = known.map_or(name, |known| known.name());
         match coverage.actions.iter_mut().find(|action| action.name == name) {
             Some(action) => action.operations += 1,
             None if self.is_open => coverage.actions.push(action(name, 1)),
@@ -333,7 +337,8 @@ impl Visitor for KeyCheck<'_, '_> {
         }
         let held = recording.held(u64::MAX, limits)?;
         let (spec, witness) = (&*against.name, &mut None);
-        let check = Check { asked, spec, label, held, limits, witness, builder: None, misfit: None };
+        let recording = &recording;
+        let check = Check { asked, spec, label, recording, held, limits, witness, builder: None, misfit: None };
         Ok(KeyVerdict::of(check.report(&checked, Some(operations), &[], None)?.0, operations, None))
     }
 }
@@ -356,6 +361,7 @@ struct Check<'a, 'w> {
     asked: &'a crate::Options,
     spec: &'a str,
     label: &'a str,
+    recording: &'a Recording,
     held: &'a Held,
     limits: &'a dyn Limits,
     witness: &'a mut Option<&'w mut dyn Write>,
@@ -420,6 +426,7 @@ impl Check<'_, '_> {
             ranked(model, processes, &op, field)
         });
         let Some(checked) = self.follow(model, field, ops, false)? else { return Ok(None) };
+        self.refuse_mixed(model, stream.merge()?)?;
         let (mut report, _) = self.report(&checked, Some(operations), merge.cuts(), None)?;
         report.coverage = seen.coverage;
         Ok(Some(report))
@@ -458,6 +465,7 @@ impl Check<'_, '_> {
         let checked: Result<Checked, InputError> =
             models::check::check_stream(model, processes, counted, &self.options().search, &watcher);
         let checked = checked?;
+        self.refuse_mixed(model, stream.merge()?)?;
         // A verdict may come before the end. The rest is still read, so that damage there is not missed; but not if
         // time or memory ran out before the verdict.
         let mut is_whole = !matches!(checked.verdict, Verdict::Inconclusive(_));
@@ -483,10 +491,11 @@ impl Check<'_, '_> {
         let options = self.options();
         let followed = self.follow_whole(model, history)?;
         let checked = match (followed, assumed(model, self.asked, history)?.as_slice()) {
-            (Some(followed), _) => followed,
-            (None, []) => models::check::check(model, history, &options, &watcher)?,
-            (None, assumed) => models::check::check_assuming(model, history, assumed, &options.search, &watcher)?,
+            (Some(followed), _) => models::check::refuse_mixed(model, history).map(|()| followed),
+            (None, []) => models::check::check(model, history, &options, &watcher),
+            (None, assumed) => models::check::check_assuming(model, history, assumed, &options.search, &watcher),
         };
+        let checked = checked.map_err(|error| self.refused(error))?;
         if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness, &checked.verdict) {
             self.held.write_witness(file, self.label, witness)?;
         }
@@ -527,6 +536,20 @@ impl Check<'_, '_> {
         Ok(report)
     }
 
+    fn refused(&self, error: models::check::Error) -> InputError {
+        mixed::refused(error, self.recording, self.spec)
+    }
+
+    /// Fails if numbers and texts with the same digits occur in the places of one thing.
+    fn refuse_mixed<M: Model, E: Into<InputError>>(
+        &self,
+        model: &M,
+        ops: impl IntoIterator<Item = Result<Op<Call>, E>>,
+    ) -> Result<(), InputError> {
+        let found = models::digits::find(model, self.held.processes(), ops).map_err(Into::into)?;
+        found.map_or(Ok(()), |mixed| Err(self.refused(mixed.into())))
+    }
+
     /// Checks at a level at which operations need not see everything before them.
     fn check_level(&mut self, choice: &dyn Choice) -> Result<Report, Failed> {
         level::refuse(self.asked, self.witness.is_some())?;
@@ -537,7 +560,7 @@ impl Check<'_, '_> {
             shortcuts: self.asked.shortcuts && !self.asked.exhaustive,
         };
         let watcher = |stats: &Stats| self.limits.poll(stats);
-        let checked = choice.check_level(history, &options, &watcher)?;
+        let checked = choice.check_level(history, &options, &watcher)?.map_err(|error| self.refused(error))?;
         let method = self.method(checked.method);
         let part = checked.part.as_ref().map(|part| format!(" on {part}")).unwrap_or_default();
         let found = level::Found {

@@ -66,27 +66,42 @@ pub fn parse_format(name: &str) -> Result<Kind, String> {
     }
 }
 
-/// The traces at a path: the path itself, or, for a directory that is not a trace, its entries by name.
+/// The traces at a path: the path itself, or, for a directory that is not a trace, those of its entries by name, at any
+/// depth. Hidden entries are left out.
 pub fn recordings(path: &Path) -> Result<Vec<PathBuf>, InputError> {
-    if path == Path::new("-")
-        || !path.is_dir()
-        || !files(path, "seg")?.is_empty()
-        || !files(path, PARQUET)?.is_empty()
-        || path.join("manifest.json").exists()
-    {
-        return Ok(vec![path.to_owned()]);
+    let mut found = Vec::new();
+    find_recordings(path, &mut Vec::new(), &mut found)?;
+    Ok(found)
+}
+
+/// Adds the traces at a path. A link to a directory around it is not followed.
+fn find_recordings(path: &Path, around: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) -> Result<(), InputError> {
+    if path == Path::new("-") || !path.is_dir() || is_trace_directory(path)? {
+        found.push(path.to_owned());
+        return Ok(());
     }
-    if !files(path, "log")?.is_empty() && files(path, "log")?.iter().all(|log| is_message_pack(log)) {
-        return Ok(vec![path.to_owned()]);
+    let real = fs::canonicalize(path).map_err(|error| InputError::new(format!("cannot be read: {error}")))?;
+    if around.contains(&real) {
+        return Ok(());
     }
-    let mut inside = Vec::new();
+    around.push(real);
     for entry in list(path)? {
         let is_hidden = entry.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !is_hidden && (entry.is_file() || !files(&entry, "seg")?.is_empty()) {
-            inside.push(entry);
+        if !is_hidden && (entry.is_file() || entry.is_dir()) {
+            find_recordings(&entry, around, found)?;
         }
     }
-    Ok(inside)
+    around.pop();
+    Ok(())
+}
+
+/// True if a directory is one trace.
+fn is_trace_directory(path: &Path) -> Result<bool, InputError> {
+    let logs = files(path, "log")?;
+    Ok(!files(path, "seg")?.is_empty()
+        || !files(path, PARQUET)?.is_empty()
+        || path.join("manifest.json").exists()
+        || !logs.is_empty() && logs.iter().all(|log| is_message_pack(log)))
 }
 
 /// Opens a trace under limits. A file of more than `most` bytes is not read. Counts the bytes read.
@@ -180,9 +195,14 @@ impl Opened {
 }
 
 impl Text {
+    /// The line of the operation with this name.
+    pub(crate) fn line_of(&self, op: &str) -> Option<usize> {
+        self.format.line_of(&self.bytes, op)
+    }
+
     /// The error in operations that do not make a history, with its line.
     pub(crate) fn ill_formed(&self, error: &IllFormed) -> InputError {
-        match error.op().and_then(|op| self.format.line_of(&self.bytes, op)) {
+        match error.op().and_then(|op| self.line_of(op)) {
             Some(line) => InputError::new(clean(&format!("line {line}: {error}"))),
             None => error.into(),
         }

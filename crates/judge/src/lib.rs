@@ -29,12 +29,14 @@ mod builtin;
 pub mod complaint;
 mod guard;
 pub mod input;
+pub mod join;
 mod keys;
 mod level;
 #[cfg(feature = "tla")]
 pub mod load;
 #[cfg(feature = "tla")]
 mod log;
+mod mixed;
 mod next;
 mod own_order;
 mod parts;
@@ -561,7 +563,6 @@ fn assumed(options: &Options) -> Vec<String> {
     options.assume.iter().map(Assumption::to_string).collect()
 }
 
-/// Where a trace is cut off, each as the end of a sentence.
 /// The maximum number of events in a report.
 const MOST_EVENTS: usize = 10_000;
 
@@ -575,6 +576,7 @@ fn event(event: &history::Event) -> report::Event {
     }
 }
 
+/// Where a trace is cut off, each as the end of a sentence.
 fn cuts(cuts: &[Cut]) -> Vec<String> {
     let sentence = |cut: &Cut| {
         let part = if cut.part.is_empty() { String::new() } else { format!(" of {}", cut.part) };

@@ -19,12 +19,14 @@ use crate::Stage;
 #[cfg(feature = "tla")]
 use crate::guard;
 use crate::input::{self, InputError, Kind, Opened, SegmentBytes, Segments};
+use crate::join;
 use crate::{Failed, Limits, Unlimited};
 
-/// A trace: a file, a directory, standard input, or operations in memory.
-#[derive(Debug)]
+/// A trace: a file, a directory, standard input, several of these, or operations in memory.
+#[derive(Debug, Default)]
 pub struct Recording {
     path: Option<PathBuf>,
+    parts: Vec<PathBuf>, // Of a history in several traces; empty otherwise.
     kind: Option<Kind>,
     count: Arc<AtomicU64>,
     held: OnceLock<Held>,
@@ -35,15 +37,18 @@ pub struct Recording {
 impl Recording {
     /// The trace at a path, in this format; detected if `None`. `-` is standard input.
     pub fn at(path: impl Into<PathBuf>, kind: Option<Kind>) -> Recording {
-        let (path, held) = (Some(path.into()), OnceLock::new());
-        Recording { path, kind, count: Arc::default(), held, losses: OnceLock::new(), notes: OnceLock::new() }
+        Recording { path: Some(path.into()), kind, ..Recording::default() }
+    }
+
+    /// One history in several traces, each of other clients.
+    pub fn joined(parts: Vec<PathBuf>, kind: Option<Kind>) -> Recording {
+        Recording { parts, kind, ..Recording::default() }
     }
 
     /// Operations in memory.
     pub fn of(history: History<Call>) -> Recording {
         let held = OnceLock::from(Held::Whole(Whole { history, cuts: Vec::new(), events: Vec::new() }));
-        let (path, kind, count) = (None, None, Arc::default());
-        Recording { path, kind, count, held, losses: OnceLock::new(), notes: OnceLock::new() }
+        Recording { held, ..Recording::default() }
     }
 
     /// The file or directory that it can be read from again.
@@ -81,6 +86,27 @@ impl Recording {
         }
     }
 
+    /// The lines of operations with these names, as far as it is text that can be read again.
+    pub(crate) fn lines_of(&self, names: &[&str]) -> Vec<Option<usize>> {
+        let opened = self.path().map(|path| input::open_within(path, self.kind, u64::MAX, &Unlimited, &self.count));
+        match opened {
+            Some(Ok(Opened::Trace(_, Some(text)))) => names.iter().map(|name| text.line_of(name)).collect(),
+            _ => vec![None; names.len()],
+        }
+    }
+
+    /// The first start and the last end of its operations, if it has one process and was read.
+    pub fn span_of_one_process(&self) -> Option<(u64, u64)> {
+        let processes = self.held.get()?.processes();
+        let history = match self.held.get()? {
+            Held::Whole(whole) => &whole.history,
+            Held::Stream(stream) => &stream.whole.get()?.history,
+        };
+        let interval = |op: &Op<Call>| (op.interval.start(), op.interval.end().unwrap_or(op.interval.start()));
+        let span = |all: (u64, u64), op: (u64, u64)| (all.0.min(op.0), all.1.max(op.1));
+        history.ops().iter().map(interval).reduce(span).filter(|_| processes.len() == 1)
+    }
+
     /// Why operations are missing, as far as it was read. Such a recording has no history.
     pub(crate) fn losses(&self) -> &[String] {
         self.losses.get().map_or(&[], Vec::as_slice)
@@ -102,7 +128,11 @@ impl Recording {
         }
         limits.reached(Stage::Reading, 0);
         let path = self.path.as_deref().unwrap_or(Path::new("-"));
-        let held = match input::open_within(path, self.kind, most, limits, &self.count)? {
+        let opened = match &*self.parts {
+            [] => input::open_within(path, self.kind, most, limits, &self.count)?,
+            parts => Opened::Trace(join::read(parts, self.kind, most, limits, &self.count)?, None),
+        };
+        let held = match opened {
             Opened::Segments(segments) => {
                 let processes = segments.merge()?.processes().to_vec();
                 Held::Stream(Stream { segments, processes, whole: OnceLock::new() })

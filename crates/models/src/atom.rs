@@ -5,14 +5,17 @@
 //! gets a number from an [`Interner`] when it first occurs. Numbers never change, so new atoms may be created while
 //! earlier ones are in use. Two atoms of one interner are equal exactly if their values are.
 
-use std::cmp::Ordering;
+use std::cmp;
+use std::mem::take;
 use std::num::NonZeroU32;
-use std::sync::{PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use history::Value;
 use rustc_hash::FxHashMap;
 
 use crate::Row;
+use crate::digits::{Role, number};
 
 /// A value in one word. Its order is arbitrary but fixed; [`Interner::compare`] has the order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,7 +62,14 @@ impl Default for Atom {
 
 /// Numbers values that do not fit into a word.
 #[derive(Debug, Default)]
-pub struct Interner(RwLock<Table>);
+pub struct Interner {
+    table: RwLock<Table>,
+    reads_digits: AtomicBool,
+    has_digits: AtomicBool, // Some text is that of a number.
+    given: Mutex<Vec<(Role, Value)>>,
+    is_noting: AtomicBool,
+    noted: Mutex<Vec<(Role, Value)>>,
+}
 
 #[derive(Debug, Default)]
 struct Table {
@@ -68,8 +78,61 @@ struct Table {
 }
 
 impl Interner {
-    /// The word for a value.
+    /// The word for a value that an object keeps.
     pub fn atom(&self, value: &Value) -> Atom {
+        self.note(Role::Value, value);
+        self.word(value)
+    }
+
+    /// The word for a key, which selects a part of an object.
+    pub fn key(&self, value: &Value) -> Atom {
+        self.note(Role::Key, value);
+        self.word(value)
+    }
+
+    /// The word for a value that the specification itself has: an initial one, or a key with an initial value.
+    pub fn give(&self, role: Role, value: &Value) -> Atom {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).push((role, value.clone()));
+        self.word(value)
+    }
+
+    /// The values that were given.
+    pub(crate) fn given(&self) -> Vec<(Role, Value)> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on, texts of digits in calls are numbers.
+    pub(crate) fn read_digits(&self) {
+        self.reads_digits.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn reads_digits(&self) -> bool {
+        self.reads_digits.load(Ordering::Relaxed)
+    }
+
+    /// True if a text occurred that a number prints as.
+    pub fn has_digits(&self) -> bool {
+        self.has_digits.load(Ordering::Relaxed)
+    }
+
+    /// Runs `work`, and returns the keys and values for which it asked, in this order. No other thread may ask meanwhile.
+    pub(crate) fn noting(&self, work: impl FnOnce()) -> Vec<(Role, Value)> {
+        self.is_noting.store(true, Ordering::Relaxed);
+        work();
+        self.is_noting.store(false, Ordering::Relaxed);
+        take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    #[inline]
+    fn note(&self, role: Role, value: &Value) {
+        if self.is_noting.load(Ordering::Relaxed) {
+            self.noted.lock().unwrap_or_else(PoisonError::into_inner).push((role, value.clone()));
+        }
+    }
+
+    /// The word for a value, without a note.
+    #[inline]
+    pub(crate) fn word(&self, value: &Value) -> Atom {
         match value {
             Value::Nil => Atom::NIL,
             Value::Bool(false) => Atom::FALSE,
@@ -94,7 +157,7 @@ impl Interner {
             Atom::FALSE => Value::Bool(false),
             Atom::TRUE => Value::Bool(true),
             Atom(word) => {
-                let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
+                let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
                 table.values[(word.get() >> 2) as usize].clone()
             }
         }
@@ -127,7 +190,7 @@ impl Interner {
         for pair in saved.as_tuple()? {
             match pair.as_tuple()? {
                 [value] => map.put(Atom::UNKEYED, self.atom(value)),
-                [key, value] => map.put(self.atom(key), self.atom(value)),
+                [key, value] => map.put(self.key(key), self.atom(value)),
                 _ => return None,
             }
         }
@@ -141,7 +204,7 @@ impl Interner {
 
     /// The order of the values of two words.
     #[inline]
-    pub fn compare(&self, a: Atom, b: Atom) -> Ordering {
+    pub fn compare(&self, a: Atom, b: Atom) -> cmp::Ordering {
         match (a.as_int(), b.as_int()) {
             (Some(a), Some(b)) => a.cmp(&b),
             _ => self.value(a).cmp(&self.value(b)),
@@ -149,9 +212,12 @@ impl Interner {
     }
 
     fn intern(&self, value: &Value) -> Atom {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).numbers.get(value).copied();
+        let known = self.table.read().unwrap_or_else(PoisonError::into_inner).numbers.get(value).copied();
         let number = known.unwrap_or_else(|| {
-            let table = &mut *self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let table = &mut *self.table.write().unwrap_or_else(PoisonError::into_inner);
+            if value.as_str().and_then(number).is_some() {
+                self.has_digits.store(true, Ordering::Relaxed);
+            }
             // Another thread may have interned it since the lookup, so look it up again.
             *table.numbers.entry(value.clone()).or_insert_with(|| {
                 table.values.push(value.clone());

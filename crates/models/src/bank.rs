@@ -12,17 +12,26 @@ use history::{Call, Value};
 use search::Spec;
 
 use crate::bind::Fields;
+use crate::digits::Role;
 use crate::model::at_most_one_successor;
-use crate::{About, Atom, BadCall, Interner, Model, Row};
+use crate::{About, Atom, BadCall, Interner, Model, Operation, Row};
 
 /// Help text of this model.
 pub const ABOUT: About = About {
     name: "bank",
     summary: "accounts with balances that must not become negative",
     operations: &[
-        ("deposit(account, amount)", "adds to a balance"),
-        ("transfer(from, to, amount) = ok", "moves an amount; `ok` is `FALSE` if the balance of `from` was too small"),
-        ("read() = balances", "all balances, as a function or record; accounts that it leaves out must be empty"),
+        Operation::new("deposit(account, amount)", "adds to a balance", &[]),
+        Operation::new(
+            "transfer(from, to, amount) = ok",
+            "moves an amount; `ok` is `FALSE` if the balance of `from` was too small",
+            &[],
+        ),
+        Operation::new(
+            "read() = balances",
+            "all balances, as a function or record; accounts that it leaves out must be empty",
+            &[],
+        ),
     ],
     options: &[("alice=10", "initial balance of account `alice` [default: 0]")],
 };
@@ -70,7 +79,7 @@ impl Bank {
     pub fn new<'a>(balances: impl IntoIterator<Item = (&'a Value, u32)>) -> Bank {
         let mut bank = Bank::default();
         for (account, balance) in balances {
-            let account = bank.atoms.atom(account);
+            let account = bank.atoms.give(Role::Key, account);
             add(&mut bank.initial, account, i64::from(balance));
         }
         bank
@@ -85,7 +94,7 @@ impl Bank {
     }
 
     fn balances(&self, value: &Value) -> Option<Arc<[(Atom, i64)]>> {
-        let pair = |account: &Value, balance: &Value| Some((self.atoms.atom(account), balance.as_int()?));
+        let pair = |account: &Value, balance: &Value| Some((self.atoms.key(account), balance.as_int()?));
         let balances: Option<Vec<(Atom, i64)>> = match value {
             Value::Function(function) => {
                 function.pairs().iter().map(|(account, balance)| pair(account, balance)).collect()
@@ -164,8 +173,8 @@ impl Spec for Bank {
 
 impl Model for Bank {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
-        let account = |place, names| fields.arg(place, names).map(|value| self.atoms.atom(value));
+        let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
+        let account = |place, names| fields.arg(place, names).map(|value| self.atoms.key(value));
         let amount = |place| {
             let value = fields.arg(place, &["amount"])?;
             let amount = value.as_int().and_then(|int| u32::try_from(int).ok());

@@ -4,18 +4,19 @@
 //! it is the only one, its name does not matter. Some recorders write all arguments as one record, whose fields are
 //! then found by name.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use history::{Call, Op, Outcome, Value};
 use thiserror::Error;
 
-use crate::{About, Atom, Interner};
+use crate::{About, Atom, Interner, Operation, digits};
 
 /// Why a recorded call does not fit a model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadCall {
     /// The model has no such operation.
-    #[error("`{action}` is not an operation of the model `{model}`, which has {known}")]
+    #[error("`{action}` is not an operation of the model `{model}`, which has {known}{hint}")]
     UnknownAction {
         /// The action.
         action: String,
@@ -23,6 +24,8 @@ pub enum BadCall {
         model: &'static str,
         /// The operations of the model.
         known: String,
+        /// The closest name of one, as the end of a sentence.
+        hint: String,
     },
     /// An operation is blocked that never blocks.
     #[error("`{call}`, but no such operation of the model `{model}` blocks")]
@@ -87,7 +90,7 @@ pub enum BadCall {
 /// One call as a model reads it.
 pub(crate) struct Fields<'a> {
     about: &'static About,
-    call: &'a Call,
+    call: Cow<'a, Call>,
     is_finished: bool,
     is_record: Cell<bool>, // True once the only argument is known to hold the others.
 }
@@ -95,19 +98,23 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// `None` if the operation is known to have had no effect, so that every model ignores it. An error if it is
     /// blocked: in most models, no operation is.
-    pub(crate) fn of(about: &'static About, op: &'a Op<Call>) -> Result<Option<Fields<'a>>, BadCall> {
+    pub(crate) fn of(about: &'static About, op: &'a Op<Call>, atoms: &Interner) -> Result<Option<Fields<'a>>, BadCall> {
         match op.outcome() {
             Outcome::Blocked => Err(BadCall::Blocked { call: op.call.to_string(), model: about.name }),
-            _ => Ok(Fields::of_any(about, op)),
+            _ => Ok(Fields::of_any(about, op, atoms)),
         }
     }
 
     /// The same for a model with operations that block.
-    pub(crate) fn of_any(about: &'static About, op: &'a Op<Call>) -> Option<Fields<'a>> {
+    pub(crate) fn of_any(about: &'static About, op: &'a Op<Call>, atoms: &Interner) -> Option<Fields<'a>> {
         let outcome = op.outcome();
-        (outcome != Outcome::Failed).then_some(Fields {
+        if outcome == Outcome::Failed {
+            return None;
+        }
+        let numbers = if atoms.reads_digits() { digits::numbers_of(&op.call) } else { None };
+        Some(Fields {
             about,
-            call: &op.call,
+            call: numbers.map_or(Cow::Borrowed(&op.call), Cow::Owned),
             is_finished: outcome == Outcome::Finished,
             is_record: Cell::new(false),
         })
@@ -118,13 +125,20 @@ impl<'a> Fields<'a> {
     }
 
     /// The action. To a model, the outcomes of one call are its results, and the first one names the action.
-    pub(crate) fn action(&self) -> &'a str {
+    pub(crate) fn action(&self) -> &str {
         self.call.schema().outcomes().next().unwrap_or_default()
     }
 
     pub(crate) fn unknown(&self) -> BadCall {
-        let known: Vec<String> = self.about.operations.iter().map(|(signature, _)| format!("`{signature}`")).collect();
-        BadCall::UnknownAction { action: self.action().into(), model: self.about.name, known: known.join(", ") }
+        let operations = self.about.operations;
+        let known: Vec<String> = operations.iter().map(|operation| format!("`{}`", operation.call)).collect();
+        let names = operations.iter().flat_map(Operation::names);
+        BadCall::UnknownAction {
+            action: self.action().into(),
+            model: self.about.name,
+            known: known.join(", "),
+            hint: suggest::aside(self.action(), names),
+        }
     }
 
     /// Checks the number of arguments. Must be called before any is read.
@@ -146,7 +160,7 @@ impl<'a> Fields<'a> {
         Err(BadCall::ArgumentCount { action: self.action().into(), model: self.about.name, count, expected })
     }
 
-    pub(crate) fn arg(&self, place: usize, names: &[&'static str]) -> Result<&'a Value, BadCall> {
+    pub(crate) fn arg(&self, place: usize, names: &[&'static str]) -> Result<&Value, BadCall> {
         let found = if self.is_record.get() {
             let fields = self.record().unwrap_or_default();
             let field = |name: &&str| fields.iter().find(|field| field.0.as_str() == Some(*name));
@@ -158,16 +172,11 @@ impl<'a> Fields<'a> {
     }
 
     /// The fields of the only argument, if it is a record.
-    fn record(&self) -> Option<&'a [(Value, Value)]> {
+    fn record(&self) -> Option<&[(Value, Value)]> {
         match self.call.args() {
             [Value::Function(function)] => Some(function.pairs()),
             _ => None,
         }
-    }
-
-    pub(crate) fn int_arg(&self, place: usize, names: &[&'static str]) -> Result<i64, BadCall> {
-        let value = self.arg(place, names)?;
-        value.as_int().ok_or_else(|| self.wrong("argument", names[0], value, "an integer"))
     }
 
     /// An argument that replaces `nil` in results, so it must not be `nil` itself.
@@ -187,7 +196,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The result, if the operation finished and it was recorded.
-    pub(crate) fn result(&self, names: &[&'static str]) -> Result<Option<&'a Value>, BadCall> {
+    pub(crate) fn result(&self, names: &[&'static str]) -> Result<Option<&Value>, BadCall> {
         match self.call.results() {
             _ if !self.is_finished => Ok(None),
             [] => Ok(None),
@@ -216,7 +225,7 @@ impl<'a> Fields<'a> {
         &self,
         names: &[&'static str],
         expected: &'static str,
-        read: impl FnOnce(&'a Value) -> Option<T>,
+        read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<Option<T>, BadCall> {
         let Some(value) = self.result(names)? else { return Ok(None) };
         read(value).map(Some).ok_or_else(|| self.wrong("result", names[0], value, expected))

@@ -24,6 +24,7 @@ use search::{TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
 use smallvec::SmallVec;
 use thiserror::Error;
 
+use crate::digits::{self, Mixed};
 use crate::unambiguous::Decision;
 use crate::{Atom, BadCall, Model};
 
@@ -179,6 +180,9 @@ pub enum Error {
         /// Why it does not fit.
         error: BadCall,
     },
+    /// A number and a text with the same digits occur in the places of one thing.
+    #[error(transparent)]
+    Mixed(#[from] Mixed),
     /// Replaying the order that was found failed, which is a bug.
     #[error("the order found was not confirmed when it was replayed: {0}")]
     Unconfirmed(#[from] Unconfirmed),
@@ -194,7 +198,7 @@ pub fn check<M: Model>(
     options: &Options,
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
-    let bound = history.try_map(|op| bind(model, history, op))?;
+    let bound = bind_all(model, history)?;
     let mut no_procedure = None;
     let permits = |reduction| options.shortcuts && options.search.criterion.permits(reduction, bound.edges());
     if permits(Reduction::Procedures) {
@@ -276,7 +280,7 @@ fn with_assumed<M: Model, R>(
     assumed: &[Assumed],
     work: impl FnOnce(&Assuming<'_, M, StatePredicate<'_, M>>, &History<search::Marked<M::Op>>) -> Result<R, Error>,
 ) -> Result<R, Error> {
-    let bound = history.try_map(|op| bind(model, history, op))?;
+    let bound = bind_all(model, history)?;
     let such = assumed.iter().map(|assumption| match assumption {
         Assumption::Before(first, second) => Assumption::Before(*first, *second),
         Assumption::LeadsTo(op, is_meant) => Assumption::LeadsTo(
@@ -310,6 +314,18 @@ pub fn check_stream<M: Model, E: From<Error>>(
         }
     }
     Ok(show(model, Vec::new(), Method::Search, confirmed(checker.finish(watch))?))
+}
+
+fn bind_all<M: Model>(model: &M, history: &History<Call>) -> Result<History<M::Op>, Error> {
+    let bound = history.try_map(|op| bind(model, history, op))?;
+    refuse_mixed(model, history)?;
+    Ok(bound)
+}
+
+/// Fails if a number and a text with the same digits occur in the places of one thing.
+pub fn refuse_mixed<M: Model>(model: &M, history: &History<Call>) -> Result<(), Error> {
+    let ops = history.ops().iter().map(Ok::<_, Error>);
+    digits::find(model, history.processes(), ops)?.map_or(Ok(()), |mixed| Err(Error::Mixed(mixed)))
 }
 
 fn bind<M: Model>(model: &M, history: &History<Call>, op: &Op<Call>) -> Result<Option<M::Op>, Error> {

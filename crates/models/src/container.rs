@@ -189,7 +189,7 @@ impl<D: Discipline> Spec for Container<D> {
 
 impl<D: Discipline> Model for Container<D> {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(D::ABOUT, op)? else { return Ok(None) };
+        let Some(fields) = Fields::of(D::ABOUT, op, &self.atoms)? else { return Ok(None) };
         let Words { insert, remove, value: names, .. } = D::WORDS;
         match fields.action() {
             action if insert.contains(&action) => {
@@ -198,7 +198,10 @@ impl<D: Discipline> Model for Container<D> {
                     fields.acknowledged(None)?;
                 }
                 let value = fields.element_arg(0, names, &self.atoms)?;
-                Ok(Some(Op::Insert { value, ok: if D::MAY_REFUSE { fields.ok()? } else { None } }))
+                let ok = if D::MAY_REFUSE { fields.ok()? } else { None };
+                // A refusal that is not recorded would hide every lost value.
+                let is_added = ok.is_none() && fields.is_finished() && self.capacity.is_some();
+                Ok(Some(Op::Insert { value, ok: if is_added { Some(true) } else { ok } }))
             }
             action if remove.contains(&action) => {
                 fields.args(0)?;

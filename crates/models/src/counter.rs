@@ -13,18 +13,18 @@ use search::Spec;
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
-use crate::{About, BadCall, Interner, Model};
+use crate::{About, BadCall, Interner, Model, Operation};
 
 /// Help text of this model.
 pub const ABOUT: About = About {
     name: "counter",
     summary: "a counter",
     operations: &[
-        ("add(delta) = value", "adds to the counter and returns the new value"),
-        ("increment() = value", "adds one and returns the new value"),
-        ("decrement() = value", "subtracts one and returns the new value"),
-        ("fetch_add(delta) = old", "adds to the counter and returns the old value"),
-        ("read() = value", "the value"),
+        Operation::new("add(delta) = value", "adds to the counter and returns the new value", &[]),
+        Operation::new("increment() = value", "adds one and returns the new value", &["inc"]),
+        Operation::new("decrement() = value", "subtracts one and returns the new value", &["dec"]),
+        Operation::new("fetch_add(delta) = old", "adds to the counter and returns the old value", &[]),
+        Operation::new("read() = value", "the value", &["get"]),
     ],
     options: &[("initial=5", "initial value [default: 0]")],
 };
@@ -42,7 +42,7 @@ pub enum Op {
     /// Adds a number.
     Add {
         /// The number.
-        delta: i64,
+        delta: i128,
         /// The value before, if the result determines it.
         old: Option<i128>,
     },
@@ -53,8 +53,23 @@ pub enum Op {
     },
 }
 
-/// The value, in a type that recorded numbers cannot overflow.
+/// The value, in a type that recorded numbers cannot overflow: they have at most [`BITS`] bits, and a history has fewer
+/// than 2^32 operations.
 pub type State = i128;
+
+/// The largest size of a recorded number.
+const BITS: u32 = 90;
+const EXPECTED: &str = "an integer of at most 90 bits";
+
+/// An integer of at most [`BITS`] bits.
+fn integer(value: &Value) -> Option<i128> {
+    let integer = match value {
+        Value::Int(int) => i128::from(*int),
+        Value::Big(big) => big.digits().parse().ok()?,
+        _ => return None,
+    };
+    (integer.unsigned_abs() < 1 << BITS).then_some(integer)
+}
 
 impl Counter {
     /// A counter with this initial value.
@@ -92,18 +107,19 @@ impl Spec for Counter {
 
 impl Model for Counter {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
+        let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
         let delta = || {
             fields.args(1)?;
-            fields.int_arg(0, &["delta", "value", "amount"])
+            let value = fields.arg(0, &["delta", "value", "amount"])?;
+            integer(value).ok_or_else(|| fields.wrong("argument", "delta", value, EXPECTED))
         };
-        let result = |names| fields.read_result(names, "an integer", |value| value.as_int().map(i128::from));
+        let result = |names| fields.read_result(names, EXPECTED, integer);
         // A result that only acknowledges the operation is not a value.
         let new = || match fields.acknowledged(None) {
             Ok(()) => Ok(None),
             Err(_) => result(&["value", "new"]),
         };
-        let add = |delta: i64| Ok(Some(Op::Add { delta, old: new()?.map(|new| new - i128::from(delta)) }));
+        let add = |delta: i128| Ok(Some(Op::Add { delta, old: new()?.map(|new| new - delta) }));
         match fields.action() {
             "add" => add(delta()?),
             "increment" | "inc" => fields.args(0).and_then(|()| add(1)),
@@ -122,7 +138,7 @@ impl Model for Counter {
 
     fn next(&self, state: &State, op: &Op) -> Option<State> {
         match *op {
-            Op::Add { delta, old } => old.is_none_or(|old| old == *state).then_some(state + i128::from(delta)),
+            Op::Add { delta, old } => old.is_none_or(|old| old == *state).then_some(state + delta),
             Op::Read { value } => (value == *state).then_some(*state),
         }
     }
@@ -164,11 +180,31 @@ mod tests {
         );
         insta::assert_snapshot!(
             check(&Counter::new(0), "add(a)"),
-            @r#"the argument `delta` of `add` is `"a"`, not an integer"#
+            @r#"the argument `delta` of `add` is `"a"`, not an integer of at most 90 bits"#
         );
         insta::assert_snapshot!(
             check(&Counter::new(0), "increment(1)"),
             @"`increment` has 1 arguments, and the model `counter` expects 0"
+        );
+    }
+
+    #[test]
+    fn numbers_may_have_90_bits() {
+        insta::assert_snapshot!(
+            check(
+                &Counter::new(0),
+                "add(9223372036854775807) = 9223372036854775807; increment() = 9223372036854775808; \
+                 fetch_add(-9223372036854775809) = 9223372036854775808; read() = -1"
+            ),
+            @"accepted"
+        );
+        insta::assert_snapshot!(
+            check(&Counter::new(0), "add(1237940039285380274899124223); read() = 1237940039285380274899124224"),
+            @"the result `value` of `read` is `1237940039285380274899124224`, not an integer of at most 90 bits"
+        );
+        insta::assert_snapshot!(
+            check(&Counter::new(0), "read() = 0.5"),
+            @"the result `value` of `read` is `0.5`, not an integer of at most 90 bits"
         );
     }
 

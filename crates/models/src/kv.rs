@@ -13,6 +13,8 @@
 //! | `clear()` | removes all keys |
 //! | `scan() = pairs` | all keys with their values, as a function, a record or a list of pairs; also `items` |
 //!
+//! A tuple is a function with the keys `1..n` too, so a result of `scan` may have two readings, of which one must be right.
+//!
 //! A result named `ok` acknowledges a `put`, and says of `erase` whether the key existed. A history in which every
 //! operation has one key is decided key by key.
 
@@ -20,29 +22,39 @@ use std::sync::Arc;
 
 use history::{Call, History, Value};
 use search::Spec;
+use smallvec::SmallVec;
 use weak::registers::{self, Touch};
 
 use crate::bind::Fields;
+use crate::digits::Role;
 use crate::model::at_most_one_successor;
 use crate::unambiguous::Decision;
 use crate::unambiguous::register::{Access, View, decide};
-use crate::{About, Atom, BadCall, Interner, Model, Row};
+use crate::{About, Atom, BadCall, Interner, Model, Operation, Row};
 
 /// Help text of this model.
 pub const ABOUT: About = About {
     name: "kv",
     summary: "a map from keys to values",
     operations: &[
-        ("put(key, value) = old", "sets the value of the key"),
-        ("get(key) = value", "the value of the key, or `nil`"),
-        ("insert(key, value) = ok", "sets the value unless the key exists"),
-        ("erase(key) = old", "removes the key; a truth value says whether it existed"),
-        ("contains(key) = ok", "whether the key exists"),
-        ("range_count(lo, hi) = count", "the number of keys from `lo` to `hi`, both included"),
-        ("len() = count", "the number of keys"),
-        ("is_empty() = ok", "whether the map is empty"),
-        ("clear()", "removes all keys"),
-        ("scan() = pairs", "all keys with their values, as a function, a record or a list of pairs"),
+        Operation::new("put(key, value) = old", "sets the value of the key", &["write", "set", "insert_or_assign"]),
+        Operation::new("get(key) = value", "the value of the key, or `nil`", &["read", "find"]),
+        Operation::new("insert(key, value) = ok", "sets the value unless the key exists", &["add", "try_insert"]),
+        Operation::new(
+            "erase(key) = old",
+            "removes the key; a truth value says whether it existed",
+            &["remove", "delete"],
+        ),
+        Operation::new("contains(key) = ok", "whether the key exists", &["has", "contains_key"]),
+        Operation::new("range_count(lo, hi) = count", "the number of keys from `lo` to `hi`, both included", &[]),
+        Operation::new("len() = count", "the number of keys", &["size", "length"]),
+        Operation::new("is_empty() = ok", "whether the map is empty", &["empty"]),
+        Operation::new("clear()", "removes all keys", &[]),
+        Operation::new(
+            "scan() = pairs",
+            "all keys with their values, as a function, a record or a list of pairs",
+            &["items"],
+        ),
     ],
     options: &[("absent=\"\"", "result of `get` for a missing key [default: nil]")],
 };
@@ -119,10 +131,13 @@ pub enum Op {
     Clear,
     /// Reads all pairs.
     Scan {
-        /// The pairs; keys strictly increase.
-        pairs: Arc<[(Atom, Atom)]>,
+        /// The readings of the result, of which one is right; at least one.
+        readings: Arc<[Pairs]>,
     },
 }
+
+/// Keys with their values; keys strictly increase.
+type Pairs = Arc<[(Atom, Atom)]>;
 
 /// The result of `erase`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -140,7 +155,7 @@ impl Kv {
     /// A map in which missing keys read as `absent`.
     pub fn new(absent: &Value) -> Kv {
         let atoms = Interner::default();
-        Kv { absent: atoms.atom(absent), atoms }
+        Kv { absent: atoms.give(Role::Value, absent), atoms }
     }
 
     fn held(&self, state: &State, key: Atom) -> Atom {
@@ -152,13 +167,11 @@ impl Kv {
     }
 
     fn count(&self, state: &State, lo: Atom, hi: Atom) -> usize {
-        match (lo.as_int(), hi.as_int()) {
-            // Two integers that fit a word have only such integers between them, and no other values.
-            (Some(lo), Some(hi)) => {
-                state.iter().filter(|pair| pair.0.as_int().is_some_and(|key| lo <= key && key <= hi)).count()
-            }
-            _ => state.iter().filter(|pair| self.is_between(lo, pair.0, hi)).count(),
-        }
+        let is_between = |key: Atom| match (lo.as_int(), key.as_int(), hi.as_int()) {
+            (Some(lo), Some(key), Some(hi)) => lo <= key && key <= hi,
+            _ => self.is_between(lo, key, hi),
+        };
+        state.iter().filter(|pair| is_between(pair.0)).count()
     }
 
     /// The value of a key directly after this operation has taken effect; the inner `None` if the key does not exist.
@@ -183,7 +196,7 @@ impl Kv {
             Op::RangeCount { lo, hi, count } => self.count(state, *lo, *hi) == *count,
             Op::Len { count } => state.len() == *count,
             Op::IsEmpty { ok } => state.is_empty() == *ok,
-            Op::Scan { pairs } => **pairs == **state,
+            Op::Scan { readings } => readings.iter().any(|pairs| **pairs == **state),
         }
     }
 
@@ -230,21 +243,35 @@ impl Kv {
         }
     }
 
-    fn pairs(&self, value: &Value) -> Option<Arc<[(Atom, Atom)]>> {
-        let atom = |value: &Value| self.atoms.atom(value);
-        let mut pairs: Vec<(Atom, Atom)> = match value {
-            Value::Function(function) => function.pairs().iter().map(|(key, value)| (atom(key), atom(value))).collect(),
+    /// The readings of a result of `scan`: a function or record; or a tuple, which is a list of pairs, or a function with
+    /// the domain `1..n`. A tuple of pairs may be either.
+    fn readings(&self, value: &Value) -> Option<Arc<[Pairs]>> {
+        let pair = |(key, value): (&Value, &Value)| (self.atoms.key(key), self.atoms.atom(value));
+        let mut readings: SmallVec<[Vec<(Atom, Atom)>; 2]> = SmallVec::new();
+        match value {
+            Value::Function(function) => {
+                readings.push(function.pairs().iter().map(|(key, value)| pair((key, value))).collect());
+            }
             Value::Tuple(elements) => {
-                let pair = |element: &Value| match element.as_tuple() {
-                    Some([key, value]) => Some((atom(key), atom(value))),
+                let as_pair = |element: &Value| match element.as_tuple() {
+                    Some([key, value]) => Some(pair((key, value))),
                     _ => None,
                 };
-                elements.iter().map(pair).collect::<Option<_>>()?
+                readings.extend(elements.iter().map(as_pair).collect::<Option<_>>());
+                // The keys of the less likely reading are no sign that numbers are keys.
+                let key = |key: &Value| match readings.is_empty() {
+                    true => self.atoms.key(key),
+                    false => self.atoms.word(key),
+                };
+                let keys = (1..=elements.len() as i64).map(|place| key(&Value::Int(place)));
+                let pairs = keys.zip(elements.iter()).map(|(key, value)| (key, self.atoms.word(value))).collect();
+                readings.push(pairs);
             }
             _ => return None,
-        };
-        pairs.sort_unstable();
-        pairs.windows(2).all(|pair| pair[0].0 != pair[1].0).then(|| pairs.into())
+        }
+        readings.iter_mut().for_each(|pairs| pairs.sort_unstable());
+        readings.retain(|pairs| pairs.windows(2).all(|pair| pair[0].0 != pair[1].0));
+        (!readings.is_empty()).then(|| readings.into_iter().map(Pairs::from).collect())
     }
 }
 
@@ -333,7 +360,8 @@ impl Spec for Kv {
             Op::IsEmpty { ok } => {
                 format!("`is_empty` returned {}, but the map holds {} keys", Value::Bool(*ok), state.len())
             }
-            Op::Scan { pairs } => {
+            Op::Scan { readings } => {
+                let pairs = &readings[0];
                 let missing = state.iter().find(|pair| !pairs.contains(pair)).map(|pair| pair.0);
                 let key = missing.or_else(|| pairs.iter().find(|pair| !state.contains(pair)).map(|pair| pair.0))?;
                 let returned = pairs.iter().find(|pair| pair.0 == key).map(|pair| value(pair.1).to_string());
@@ -351,9 +379,9 @@ impl Spec for Kv {
 
 impl Model for Kv {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
+        let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
         let atom = |value: &Value| self.atoms.atom(value);
-        let key = || fields.arg(0, &["key"]).map(atom);
+        let key = || fields.arg(0, &["key"]).map(|key| self.atoms.key(key));
         let value = || fields.arg(1, &["value"]).map(atom);
         Ok(Some(match fields.action() {
             "get" | "read" | "find" => {
@@ -378,11 +406,12 @@ impl Model for Kv {
             }
             "erase" | "remove" | "delete" => {
                 fields.args(1)?;
+                let key = key()?;
                 let old = fields.result(&["old", "previous", "value", "ok"])?.map(|result| match result.as_bool() {
                     Some(ok) => Erased::Ok(ok),
                     None => Erased::Old(atom(result)),
                 });
-                Op::Erase { key: key()?, old }
+                Op::Erase { key, old }
             }
             "contains" | "has" | "contains_key" => {
                 fields.args(1)?;
@@ -393,7 +422,8 @@ impl Model for Kv {
             }
             "range_count" => {
                 fields.args(2)?;
-                let (lo, hi) = (atom(fields.arg(0, &["lo", "from"])?), atom(fields.arg(1, &["hi", "to"])?));
+                let end = |place, names| fields.arg(place, names).map(|end| self.atoms.key(end));
+                let (lo, hi) = (end(0, &["lo", "from"])?, end(1, &["hi", "to"])?);
                 fields.needs_result("count")?;
                 let Some(count) = fields.count()? else { return Ok(None) };
                 Op::RangeCount { lo, hi, count }
@@ -419,9 +449,9 @@ impl Model for Kv {
                 fields.args(0)?;
                 let expected = "a function, a record or a list of pairs";
                 fields.needs_result("pairs")?;
-                let pairs = fields.read_result(&["pairs", "value"], expected, |value| self.pairs(value))?;
-                let Some(pairs) = pairs else { return Ok(None) };
-                Op::Scan { pairs }
+                let readings = fields.read_result(&["pairs", "value"], expected, |value| self.readings(value))?;
+                let Some(readings) = readings else { return Ok(None) };
+                Op::Scan { readings }
             }
             _ => return Err(fields.unknown()),
         }))
@@ -550,6 +580,31 @@ mod tests {
         insta::assert_snapshot!(
             check(&kv(), "scan() = 3"),
             @"the result `pairs` of `scan` is `3`, not a function, a record or a list of pairs"
+        );
+    }
+
+    #[test]
+    fn a_range_has_every_key_between_its_ends() {
+        insta::assert_snapshot!(
+            check(
+                &kv(),
+                "put(1.5, a); put(100000000000000000000, a); put(b, a); range_count(1, 3) = 1; \
+                 range_count(1.5, 2) = 1; range_count(2, 3) = 0; range_count(0, 200000000000000000000) = 2; \
+                 range_count(1, 3) = 0"
+            ),
+            @"range_count(1, 3) = 0: `range_count` returned 0, but the map holds 1 keys from 1 to 3"
+        );
+    }
+
+    #[test]
+    fn a_tuple_is_a_function_too() {
+        insta::assert_snapshot!(
+            check(&kv(), "put(1, a); put(2, b); scan() = <a, b>; scan() = <<1, a>, <2, b>>; scan() = <b, a>"),
+            @r#"scan() = <b, a>: `scan` returned "b" under 1, but the map holds "a" under 1"#
+        );
+        insta::assert_snapshot!(
+            check(&kv(), "put(1, <3, 4>); put(2, <5, 6>); scan() = <<3, 4>, <5, 6>>"),
+            @"accepted"
         );
     }
 

@@ -19,16 +19,16 @@ use smallvec::SmallVec;
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
-use crate::{About, Atom, BadCall, Interner, Model};
+use crate::{About, Atom, BadCall, Interner, Model, Operation};
 
 /// Help text of this model.
 pub const ABOUT: About = About {
     name: "kv-append",
     summary: "a map from keys to strings that grow",
     operations: &[
-        ("put(key, value)", "replaces the string under the key"),
-        ("append(key, value)", "adds to the end of the string under the key"),
-        ("get(key) = value", "the string under the key, initially empty"),
+        Operation::new("put(key, value)", "replaces the string under the key", &["write", "set"]),
+        Operation::new("append(key, value)", "adds to the end of the string under the key", &[]),
+        Operation::new("get(key) = value", "the string under the key, initially empty", &["read"]),
     ],
     options: &[],
 };
@@ -145,10 +145,14 @@ impl Spec for KvAppend {
 
 impl Model for KvAppend {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
-        let key = || fields.arg(0, &["key"]).map(|value| self.atoms.atom(value));
+        let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
+        let key = || fields.arg(0, &["key"]).map(|value| self.atoms.key(value));
         let text = |value: &Value| match value {
             Value::Str(text) => Some(Text::new(text.clone())),
+            // It was a text of digits.
+            Value::Int(_) | Value::Big(_) | Value::Float(_) if self.atoms.reads_digits() => {
+                Some(Text::new(value.to_string().into()))
+            }
             _ => None,
         };
         let value = || {
@@ -204,7 +208,7 @@ impl Model for KvAppend {
         let mut state = State::default();
         for pair in saved.as_tuple()? {
             let [key, Value::Str(text)] = pair.as_tuple()? else { return None };
-            state.put(self.atoms.atom(key), Text::new(text.clone()));
+            state.put(self.atoms.key(key), Text::new(text.clone()));
         }
         Some(state)
     }

@@ -11,7 +11,7 @@ use search::{CheckError, Stats, Witness};
 use weak::registers::{self, Axioms, Decision};
 use weak::{Action, Explained, Forms, Level, Report, Unexplained, ViewError};
 
-use crate::check::{Error, FIRST_WIDTH, Method, Watcher, merge, watched};
+use crate::check::{Error, FIRST_WIDTH, Method, Watcher, merge, refuse_mixed, watched};
 use crate::{Atom, BadModel, Model, Visitor, with_model};
 
 /// How to check.
@@ -42,12 +42,14 @@ pub struct Checked {
 
 /// A history in which every operation has both forms.
 pub fn bind<M: Model>(model: &M, history: &History<Call>) -> Result<History<Action<M::Op>>, Error> {
-    history.try_map(|op| {
+    let bound = history.try_map(|op| {
         let bad = |error| Error::BadCall { op: history.name(op.id), error };
-        let Some(recorded) = model.bind(op).map_err(bad)? else { return Ok(None) };
+        let Some(recorded) = model.bind(op).map_err(bad)? else { return Ok::<_, Error>(None) };
         let free = model.bind_free(op).map_err(bad)?;
-        Ok(Some(Action { name: op.call.action().into(), forms: Forms { recorded, free } }))
-    })
+        Ok::<_, Error>(Some(Action { name: op.call.action().into(), forms: Forms { recorded, free } }))
+    })?;
+    refuse_mixed(model, history)?;
+    Ok(bound)
 }
 
 /// Checks a history.

@@ -26,6 +26,7 @@ mod bind;
 pub mod check;
 pub mod container;
 pub mod counter;
+pub mod digits;
 pub mod kv;
 pub mod kv_append;
 pub mod level;
@@ -45,7 +46,7 @@ pub mod unambiguous;
 
 pub use crate::atom::{Atom, Interner};
 pub use crate::bind::BadCall;
-pub use crate::model::{About, Model};
+pub use crate::model::{About, Model, Operation};
 pub use crate::object::{Answer, Asked, Object, Sequential};
 pub use crate::registry::{BadModel, Visitor, names, with_model};
 pub use crate::row::Row;

@@ -115,10 +115,37 @@ pub struct About {
     pub name: &'static str,
     /// The modelled object, in one line.
     pub summary: &'static str,
-    /// Its operations: syntax and effect.
-    pub operations: &'static [(&'static str, &'static str)],
+    /// Its operations.
+    pub operations: &'static [Operation],
     /// Its options: syntax and effect.
     pub options: &'static [(&'static str, &'static str)],
+}
+
+/// Help text of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// Its syntax.
+    pub call: &'static str,
+    /// Its effect.
+    pub effect: &'static str,
+    /// Its other names.
+    pub aliases: &'static [&'static str],
+}
+
+impl Operation {
+    pub(crate) const fn new(call: &'static str, effect: &'static str, aliases: &'static [&'static str]) -> Operation {
+        Operation { call, effect, aliases }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.call.split_once('(').map_or(self.call, |(name, _)| name)
+    }
+
+    /// Its name and its other names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name()).chain(self.aliases.iter().copied())
+    }
 }
 
 #[cfg(test)]
@@ -237,7 +264,7 @@ pub(crate) mod tests {
             "nil" => Value::Nil,
             "TRUE" => Value::Bool(true),
             "FALSE" => Value::Bool(false),
-            _ if text.parse::<i64>().is_ok() => Value::Int(text.parse().unwrap()),
+            _ if Value::parse_number(text).is_ok() => Value::parse_number(text).unwrap(),
             _ if inside('<', '>').is_some() => Value::tuple(values(inside('<', '>').unwrap())),
             _ if inside('{', '}').is_some() => Value::set(values(inside('{', '}').unwrap())),
             _ if inside('[', ']').is_some() => {

@@ -14,16 +14,20 @@ use search::Spec;
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
-use crate::{About, Atom, BadCall, Interner, Model, Row};
+use crate::{About, Atom, BadCall, Interner, Model, Operation, Row};
 
 /// Help text of this model.
 pub const ABOUT: About = About {
     name: "mutex",
     summary: "a lock that only its holder can release, or one for each key",
     operations: &[
-        ("acquire() = ok", "takes the lock"),
-        ("try_lock() = ok", "takes the lock; `ok` is `FALSE` if it is held"),
-        ("release() = ok", "releases the lock; `ok` is `FALSE` if the process did not hold it"),
+        Operation::new("acquire() = ok", "takes the lock", &["lock"]),
+        Operation::new("try_lock() = ok", "takes the lock; `ok` is `FALSE` if it is held", &[]),
+        Operation::new(
+            "release() = ok",
+            "releases the lock; `ok` is `FALSE` if the process did not hold it",
+            &["unlock"],
+        ),
     ],
     options: &[],
 };
@@ -106,7 +110,7 @@ impl Spec for Mutex {
 
 impl Model for Mutex {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of_any(&ABOUT, op) else { return Ok(None) };
+        let Some(fields) = Fields::of_any(&ABOUT, op, &self.atoms) else { return Ok(None) };
         let (action, is_try) = match fields.action() {
             "acquire" | "lock" => (Action::Acquire, false),
             "try_lock" => (Action::Acquire, true),
@@ -114,7 +118,7 @@ impl Model for Mutex {
             _ => return Err(fields.unknown()),
         };
         let key = match fields.args_or_one_more(0, 1)? {
-            true => self.atoms.atom(fields.arg(0, &["key", "lock"])?),
+            true => self.atoms.key(fields.arg(0, &["key", "lock"])?),
             false => Atom::UNKEYED,
         };
         if is_try && op.outcome() != Outcome::Blocked {

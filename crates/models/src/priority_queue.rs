@@ -11,17 +11,21 @@ use history::{History, Value};
 
 use crate::container::{Container, Discipline, Op, State, Words};
 use crate::unambiguous::{self, Decision};
-use crate::{About, Atom, Interner};
+use crate::{About, Atom, Interner, Operation};
 
 /// Help text of this model.
 pub const ABOUT: About = About {
     name: "priority-queue",
     summary: "a priority queue: smaller values come first",
     operations: &[
-        ("insert(value)", "adds a value, which is its own priority"),
-        ("delete_min() = value", "removes the smallest value, or returns `nil` if the queue is empty"),
-        ("len() = count", "the number of values"),
-        ("is_empty() = ok", "whether the queue is empty"),
+        Operation::new("insert(value)", "adds a value, which is its own priority", &["add", "push", "enqueue"]),
+        Operation::new(
+            "delete_min() = value",
+            "removes the smallest value, or returns `nil` if the queue is empty",
+            &["pop", "dequeue"],
+        ),
+        Operation::new("len() = count", "the number of values", &["size", "length"]),
+        Operation::new("is_empty() = ok", "whether the queue is empty", &["empty"]),
     ],
     options: &[],
 };

@@ -11,17 +11,25 @@ use history::{History, Value};
 
 use crate::container::{Container, Discipline, Op, State, Words};
 use crate::unambiguous::{self, Decision};
-use crate::{About, Atom};
+use crate::{About, Atom, Operation};
 
 /// Help text of this model.
 pub const ABOUT: About = About {
     name: "queue",
     summary: "a first-in first-out queue",
     operations: &[
-        ("enqueue(value) = ok", "adds a value at the back; `ok` is `FALSE` if the queue was full"),
-        ("dequeue() = value", "removes the value at the front, or returns `nil` if the queue is empty"),
-        ("len() = count", "the number of values"),
-        ("is_empty() = ok", "whether the queue is empty"),
+        Operation::new(
+            "enqueue(value) = ok",
+            "adds a value at the back; `ok` is `FALSE` if the queue was full",
+            &["push", "send"],
+        ),
+        Operation::new(
+            "dequeue() = value",
+            "removes the value at the front, or returns `nil` if the queue is empty",
+            &["pop", "receive"],
+        ),
+        Operation::new("len() = count", "the number of values", &["size", "length"]),
+        Operation::new("is_empty() = ok", "whether the queue is empty", &["empty"]),
     ],
     options: &[("capacity=4", "the queue is full when it holds this many values [default: never full]")],
 };

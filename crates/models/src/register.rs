@@ -15,18 +15,27 @@ use search::Spec;
 use weak::registers::{self, Touch};
 
 use crate::bind::Fields;
+use crate::digits::Role;
 use crate::model::at_most_one_successor;
 use crate::unambiguous::Decision;
 use crate::unambiguous::register::{Access, View, decide};
-use crate::{About, Atom, BadCall, Interner, Model, Row};
+use crate::{About, Atom, BadCall, Interner, Model, Operation, Row};
 
 /// Help text of a register that is only read and written.
 pub const ABOUT: About = About {
     name: "register",
     summary: "a register, or one for each key",
     operations: &[
-        ("write(value)", "replaces the value; with `key` as first argument, that of one register among many"),
-        ("read() = value", "the value; with `key` as first argument, that of one register among many"),
+        Operation::new(
+            "write(value)",
+            "replaces the value; with `key` as first argument, that of one register among many",
+            &["set", "put"],
+        ),
+        Operation::new(
+            "read() = value",
+            "the value; with `key` as first argument, that of one register among many",
+            &["get"],
+        ),
     ],
     options: &[("initial=0", "value before the first write [default: nil]")],
 };
@@ -36,9 +45,21 @@ pub const ABOUT_CAS: About = About {
     name: "cas-register",
     summary: "a register with compare-and-set, or one for each key",
     operations: &[
-        ("write(value)", "replaces the value; with `key` as first argument, that of one register among many"),
-        ("read() = value", "the value; with `key` as first argument, that of one register among many"),
-        ("cas(from, to) = ok", "replaces `from` by `to`; `ok` is `FALSE` if the value was not `from`"),
+        Operation::new(
+            "write(value)",
+            "replaces the value; with `key` as first argument, that of one register among many",
+            &["set", "put"],
+        ),
+        Operation::new(
+            "read() = value",
+            "the value; with `key` as first argument, that of one register among many",
+            &["get"],
+        ),
+        Operation::new(
+            "cas(from, to) = ok",
+            "replaces `from` by `to`; `ok` is `FALSE` if the value was not `from`",
+            &["compare_and_set"],
+        ),
     ],
     options: ABOUT.options,
 };
@@ -88,7 +109,7 @@ impl Register {
     /// Registers that are only read and written.
     pub fn new(initial: &Value) -> Register {
         let atoms = Interner::default();
-        Register { initial: atoms.atom(initial), about: &ABOUT, atoms }
+        Register { initial: atoms.give(Role::Value, initial), about: &ABOUT, atoms }
     }
 
     /// Registers with compare-and-set.
@@ -199,9 +220,9 @@ impl Spec for Register {
 
 impl Model for Register {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(self.about, op)? else { return Ok(None) };
+        let Some(fields) = Fields::of(self.about, op, &self.atoms)? else { return Ok(None) };
         let key = |is_keyed: bool| match is_keyed {
-            true => fields.arg(0, &["key", "register"]).map(|value| self.atoms.atom(value)),
+            true => fields.arg(0, &["key", "register"]).map(|value| self.atoms.key(value)),
             false => Ok(Atom::UNKEYED),
         };
         match fields.action() {

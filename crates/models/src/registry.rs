@@ -16,7 +16,7 @@ use crate::queue::Queue;
 use crate::register::Register;
 use crate::set::Set;
 use crate::stack::Stack;
-use crate::{About, Model, bank, counter, kv, kv_append, mutex, priority_queue, queue, register, set, stack};
+use crate::{About, Model, bank, counter, digits, kv, kv_append, mutex, priority_queue, queue, register, set, stack};
 
 /// Code to run on any model.
 pub trait Visitor {
@@ -92,6 +92,12 @@ pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadMo
         }
     })?;
     let mut options = Options::new(about, options);
+    let reads_digits = options.take_digits()?;
+    let visitor = Prepared { visitor, reads_digits };
+    let value = |text: &str| {
+        let value = value(text);
+        if reads_digits { digits::numbers(&value).unwrap_or(value) } else { value }
+    };
     Ok(match about.name {
         "register" | "cas-register" => {
             let initial = options.take("initial").map_or(Value::Nil, value);
@@ -133,6 +139,23 @@ pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadMo
     })
 }
 
+/// Sets the options that every model has.
+struct Prepared<V> {
+    visitor: V,
+    reads_digits: bool,
+}
+
+impl<V: Visitor> Visitor for Prepared<V> {
+    type Output = V::Output;
+
+    fn visit<M: Model>(self, model: M) -> V::Output {
+        if self.reads_digits {
+            model.atoms().read_digits();
+        }
+        self.visitor.visit(model)
+    }
+}
+
 /// The options that have not been taken yet.
 struct Options<'a> {
     about: &'static About,
@@ -150,6 +173,21 @@ impl<'a> Options<'a> {
         Some(self.rest.remove(place).1)
     }
 
+    /// Takes the option [`digits::OPTION`]. An account of a bank may have its name.
+    fn take_digits(&mut self) -> Result<bool, BadModel> {
+        let (name, wanted) = digits::OPTION.0.split_once('=').unwrap_or(digits::OPTION);
+        match self.rest.iter().find(|option| option.0 == name).map(|option| option.1) {
+            Some(given) if given == wanted => Ok(self.take(name).is_some()),
+            Some(given) if self.about.name != bank::ABOUT.name => Err(BadModel::WrongOption {
+                model: self.about.name,
+                option: name.into(),
+                value: given.into(),
+                expected: "`number`",
+            }),
+            _ => Ok(false),
+        }
+    }
+
     fn take_number<T: std::str::FromStr>(&mut self, name: &str, expected: &'static str) -> Result<Option<T>, BadModel> {
         let Some(text) = self.take(name) else { return Ok(None) };
         text.parse().map(Some).map_err(|_| BadModel::WrongOption {
@@ -162,8 +200,8 @@ impl<'a> Options<'a> {
 
     fn finish(&self) -> Result<(), BadModel> {
         let Some((option, _)) = self.rest.first() else { return Ok(()) };
-        let known: Vec<String> = self.about.options.iter().map(|(option, _)| format!("`{option}`")).collect();
-        let known = if known.is_empty() { String::new() } else { format!(", only {}", known.join(", ")) };
+        let known = self.about.options.iter().chain([&digits::OPTION]).map(|(option, _)| format!("`{option}`"));
+        let known = format!(", only {}", known.collect::<Vec<_>>().join(", "));
         Err(BadModel::UnknownOption { model: self.about.name, option: (*option).into(), known })
     }
 }
@@ -225,8 +263,9 @@ mod tests {
             @"unrecognized model `deque`; expected one of `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`"
         );
         insta::assert_snapshot!(run("regster", ""), @"unrecognized model `regster`; did you mean `register`?");
-        insta::assert_snapshot!(run("queue:size=4", ""), @"the model `queue` has no option `size`, only `capacity=4`");
-        insta::assert_snapshot!(run("set:size=4", ""), @"the model `set` has no option `size`");
+        insta::assert_snapshot!(run("queue:size=4", ""), @"the model `queue` has no option `size`, only `capacity=4`, `digits=number`");
+        insta::assert_snapshot!(run("set:size=4", ""), @"the model `set` has no option `size`, only `digits=number`");
+        insta::assert_snapshot!(run("set:digits=text", ""), @"the option `digits` of the model `set` is `text`, not `number`");
         insta::assert_snapshot!(
             run("stack:capacity=many", ""),
             @"the option `capacity` of the model `stack` is `many`, not a number of values"
@@ -257,8 +296,16 @@ mod tests {
             include_str!("bank.rs"),
         ];
         for (about, file) in names().iter().zip(files) {
-            for (signature, _) in about.operations {
-                assert!(file.contains(&format!("//! | `{signature}` |")), "{} {signature}", about.name);
+            for operation in about.operations {
+                let beginning = format!("//! | `{}` |", operation.call);
+                let row = file.lines().find(|line| line.starts_with(&beginning)).unwrap_or(about.name);
+                assert!(row.starts_with(&beginning), "{}: {beginning}", about.name);
+                for name in operation.names() {
+                    assert!(row.contains(&format!("`{name}")), "{}: {name}", about.name);
+                    let call: &'static str = format!("{name}(1, 1, 1, 1, 1)").leak();
+                    let answer = with_model(about.name, Run(call)).unwrap();
+                    assert!(answer.contains("arguments, and the model"), "{}: {answer}", about.name);
+                }
             }
         }
     }

@@ -17,17 +17,21 @@ use search::Spec;
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
 use crate::unambiguous::{self, Decision};
-use crate::{About, Atom, BadCall, Interner, Model, Row};
+use crate::{About, Atom, BadCall, Interner, Model, Operation, Row};
 
 /// Help text of this model.
 pub const ABOUT: About = About {
     name: "set",
     summary: "a set",
     operations: &[
-        ("add(value) = ok", "adds an element; `ok` is `FALSE` if the set already had it"),
-        ("remove(value) = ok", "removes an element; `ok` is `FALSE` if the set did not have it"),
-        ("contains(value) = ok", "whether the set has the element"),
-        ("read() = elements", "all elements, as a set or a list without repetition"),
+        Operation::new("add(value) = ok", "adds an element; `ok` is `FALSE` if the set already had it", &["insert"]),
+        Operation::new(
+            "remove(value) = ok",
+            "removes an element; `ok` is `FALSE` if the set did not have it",
+            &["erase", "delete"],
+        ),
+        Operation::new("contains(value) = ok", "whether the set has the element", &["has"]),
+        Operation::new("read() = elements", "all elements, as a set or a list without repetition", &[]),
     ],
     options: &[],
 };
@@ -154,7 +158,7 @@ impl Set {
 
 impl Model for Set {
     fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
-        let Some(fields) = Fields::of(&ABOUT, op)? else { return Ok(None) };
+        let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
         let value = || {
             fields.args(1)?;
             Ok(self.atoms.atom(fields.arg(0, &["value", "element", "key"])?))

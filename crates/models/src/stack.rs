@@ -9,19 +9,19 @@
 
 use history::{History, Value};
 
-use crate::About;
 use crate::container::{Container, Discipline, Op, State, Words};
 use crate::unambiguous::{self, Decision};
+use crate::{About, Operation};
 
 /// Help text of this model.
 pub const ABOUT: About = About {
     name: "stack",
     summary: "a last-in first-out stack",
     operations: &[
-        ("push(value) = ok", "adds a value on top; `ok` is `FALSE` if the stack was full"),
-        ("pop() = value", "removes the value on top, or returns `nil` if the stack is empty"),
-        ("len() = count", "the number of values"),
-        ("is_empty() = ok", "whether the stack is empty"),
+        Operation::new("push(value) = ok", "adds a value on top; `ok` is `FALSE` if the stack was full", &[]),
+        Operation::new("pop() = value", "removes the value on top, or returns `nil` if the stack is empty", &[]),
+        Operation::new("len() = count", "the number of values", &["size", "length"]),
+        Operation::new("is_empty() = ok", "whether the stack is empty", &["empty"]),
     ],
     options: &[("capacity=4", "the stack is full when it holds this many values [default: never full]")],
 };

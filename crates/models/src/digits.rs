@@ -1,0 +1,232 @@
+//! Numbers and texts with the same digits.
+//!
+//! JSON objects have text as keys, and many drivers return text for numbers. So `7` and `"7"` in one history are rarely two
+//! things, and a verdict about two things would be wrong without a sign of it. A history in which a key, or a value of one
+//! key, occurs in both forms is an error, unless the option [`OPTION`] makes them one: every text that a number prints as is
+//! that number then.
+//!
+//! The search for such pairs costs nothing where no text of digits occurs: the interner notices the first one, and only then
+//! are the operations bound once more, while the interner lists the keys and values that it is asked for.
+
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+use history::{Call, Op, ProcessId, Value, name};
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+use crate::Model;
+
+/// The option of every model that makes numbers of texts, and its effect.
+pub const OPTION: (&str, &str) = ("digits=number", "text that a number prints as, such as \"7\", is that number");
+
+/// The part of a value in an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It selects a part of the object.
+    Key,
+    /// It is kept in the object, under the key that the operation names last before it.
+    Value,
+}
+
+/// A number and a text with the same digits, in places where they would be compared.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the {} {digits} is a number in {number} and text in {text}", match .role { Role::Key => "key", Role::Value => "value" })]
+pub struct Mixed {
+    /// Whether they are keys or values.
+    pub role: Role,
+    /// The digits.
+    pub digits: String,
+    /// The first operation with the number, or the specification.
+    pub number: String,
+    /// The first operation with the text, or the specification.
+    pub text: String,
+}
+
+/// The number that prints as this text.
+pub fn number(text: &str) -> Option<Value> {
+    let is_like_one = text.bytes().all(|byte| byte.is_ascii_digit() || b"-+.eE".contains(&byte));
+    let number = Value::parse_number(text).ok().filter(|_| is_like_one)?;
+    (number.to_string() == text).then_some(number)
+}
+
+/// The value with numbers in place of texts of digits, at any depth; `None` if it has none, or if that would make two
+/// arguments of a function one.
+pub(crate) fn numbers(value: &Value) -> Option<Value> {
+    let each = |values: &[Value]| -> Option<Vec<Value>> {
+        let all: Vec<Option<Value>> = values.iter().map(numbers).collect();
+        let is_changed = all.iter().any(Option::is_some);
+        is_changed.then(|| all.into_iter().zip(values).map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect())
+    };
+    match value {
+        Value::Str(text) => number(text),
+        Value::Tuple(elements) => each(elements).map(Value::tuple),
+        Value::Set(set) => each(set.elements()).map(Value::set),
+        Value::Function(function) => {
+            let flat: Vec<Value> = function.pairs().iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
+            let flat = each(&flat)?;
+            Value::function(flat.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())))
+        }
+        _ => None,
+    }
+}
+
+/// The call with numbers in place of texts of digits, if it has any.
+pub(crate) fn numbers_of(call: &Call) -> Option<Call> {
+    let values = || call.args().iter().chain(call.results());
+    let changed: Vec<Option<Value>> = values().map(numbers).collect();
+    if changed.iter().all(Option::is_none) {
+        return None;
+    }
+    let all = changed.into_iter().zip(values()).map(|(new, old)| new.unwrap_or_else(|| old.clone()));
+    let mut new = Call::new(call.schema().clone(), all)?;
+    (new.failed, new.blocked) = (call.failed, call.blocked);
+    Some(new)
+}
+
+/// The process and the place of an operation there; `None` for the specification itself.
+type Place = Option<(ProcessId, u32)>;
+
+/// Finds a key, or a value of one key, that occurs as a number and as text.
+pub fn find<M: Model, B: Borrow<Op<Call>>, E>(
+    model: &M,
+    processes: &[Arc<str>],
+    ops: impl IntoIterator<Item = Result<B, E>>,
+) -> Result<Option<Mixed>, E> {
+    if !model.atoms().has_digits() {
+        return Ok(None);
+    }
+    // For each number, by role and key: where it occurs as such, and where as text.
+    let mut seen: FxHashMap<(Role, Option<Value>, Value), [Option<Place>; 2]> = FxHashMap::default();
+    let mut add = |role, key: &Option<Value>, value: &Value, place: Place| {
+        let (digits, is_text) = match value {
+            Value::Int(_) | Value::Big(_) | Value::Float(_) => (value.clone(), false),
+            Value::Str(text) => (number(text)?, true),
+            _ => return None,
+        };
+        let places = seen.entry((role, key.clone(), digits.clone())).or_default();
+        places[usize::from(is_text)].get_or_insert(place);
+        Some((digits, places[0]?, places[1]?))
+    };
+    let given = model.atoms().given();
+    let shown = |place: Place| match place {
+        Some((process, index)) => name(processes, process, index),
+        None => "the specification".to_owned(),
+    };
+    for op in ops {
+        let op = op?;
+        let op: &Op<Call> = op.borrow();
+        let mut key = None;
+        for (role, value) in model.atoms().noting(|| drop(model.bind(op))) {
+            let of_key = if role == Role::Value { key.clone() } else { None };
+            // Values that the specification itself has are those of every key.
+            let own = given.iter().filter(|(given, _)| *given == role);
+            let own = own.filter_map(|(_, given)| add(role, &of_key, given, None)).next();
+            let both = own.or_else(|| add(role, &of_key, &value, Some((op.process, op.index))));
+            if let Some((digits, number, text)) = both {
+                let (number, text) = (shown(number), shown(text));
+                return Ok(Some(Mixed { role, digits: digits.to_string(), number, text }));
+            }
+            if role == Role::Key {
+                key = Some(value);
+            }
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use history::History;
+    use history::format::jsonl;
+    use search::Unwatched;
+
+    use super::*;
+    use crate::check::{Options, check};
+    use crate::{Visitor, with_model};
+
+    struct Check(&'static [&'static str]);
+
+    impl Visitor for Check {
+        type Output = String;
+
+        fn visit<M: Model>(self, model: M) -> String {
+            let line = |(call, time): (&&str, usize)| {
+                format!("{{\"process\": \"a\", {call}, \"start\": {time}, \"end\": {time}}}\n")
+            };
+            let text: String = self.0.iter().zip(0..).map(line).collect();
+            let history = History::new(jsonl::read(text.as_bytes()).unwrap()).unwrap();
+            let checked = check(&model, &history, &Options::default(), &Unwatched);
+            checked.map_or_else(|error| error.to_string(), |checked| checked.verdict.is_accepted().to_string())
+        }
+    }
+
+    /// The answers without the option and with it.
+    fn both(model: &str, calls: &'static [&'static str]) -> [String; 2] {
+        let separator = if model.contains(':') { "," } else { ":" };
+        [model.to_owned(), format!("{model}{separator}digits=number")]
+            .map(|model| with_model(&model, Check(calls)).unwrap())
+    }
+
+    #[test]
+    fn texts_and_numbers_with_the_same_digits_are_reported_and_can_be_made_one() {
+        let stale = [
+            r#""action": "put", "args": {"key": 7, "value": 1}"#,
+            r#""action": "get", "args": {"key": "7"}, "results": [null]"#,
+        ];
+        let stale: &'static [&'static str] = Box::leak(Box::new(stale));
+        assert_eq!(both("kv", stale), ["the key 7 is a number in a:0 and text in a:1", "false"]);
+        let scan: &[&str] = &[
+            r#""action": "put", "args": {"key": 1, "value": 10}"#,
+            r#""action": "scan", "results": {"pairs": {"1": 10}}"#,
+        ];
+        assert_eq!(both("kv", scan), ["the key 1 is a number in a:0 and text in a:1", "true"]);
+        let values: &[&str] = &[
+            r#""action": "scan", "results": {"pairs": {}}"#,
+            r#""action": "put", "args": ["k", "1.5"]"#,
+            r#""action": "scan", "results": {"pairs": {"k": 1.5}}"#,
+        ];
+        assert_eq!(both("kv", values), ["the value 1.5 is a number in a:2 and text in a:1", "true"]);
+        let bank: &[&str] = &[
+            r#""action": "transfer", "args": {"from": 0, "to": 1, "amount": 4}, "results": [true]"#,
+            r#""action": "read", "results": {"balances": {"0": 6, "1": 4}}"#,
+        ];
+        assert_eq!(both("bank:0=10", bank), ["the key 0 is a number in the specification and text in a:1", "true"]);
+        for model in ["register:initial=0", "cas-register:initial=0"] {
+            let calls: &[&str] = &[r#""action": "read", "results": ["0"]"#];
+            assert_eq!(both(model, calls), ["the value 0 is a number in the specification and text in a:0", "true"]);
+        }
+        for (model, add, take) in [("queue", "push", "pop"), ("stack", "push", "pop"), ("priority-queue", "add", "pop")]
+        {
+            let add = format!(r#""action": "{add}", "args": [5]"#);
+            let take = format!(r#""action": "{take}", "results": ["5"]"#);
+            let calls: &'static [&'static str] = Box::leak(Box::new([&*add.leak(), &*take.leak()]));
+            assert_eq!(both(model, calls), ["the value 5 is a number in a:0 and text in a:1", "true"], "{model}");
+        }
+        let set: &[&str] = &[r#""action": "add", "args": ["5"]"#, r#""action": "read", "results": [[5]]"#];
+        assert_eq!(both("set", set), ["the value 5 is a number in a:1 and text in a:0", "true"]);
+        let locks: &[&str] = &[r#""action": "acquire", "args": [5]"#, r#""action": "release", "args": ["5"]"#];
+        assert_eq!(both("mutex", locks), ["the key 5 is a number in a:0 and text in a:1", "true"]);
+        let text: &[&str] =
+            &[r#""action": "append", "args": [5, "1"]"#, r#""action": "get", "args": ["5"], "results": ["1"]"#];
+        assert_eq!(both("kv-append", text), ["the key 5 is a number in a:0 and text in a:1", "true"]);
+        assert_eq!(both("counter", &[r#""action": "add", "args": ["5"], "results": [5]"#])[1], "true");
+    }
+
+    #[test]
+    fn other_texts_are_left_alone() {
+        let calls: &[&str] = &[
+            r#""action": "put", "args": ["7", 7]"#,
+            r#""action": "put", "args": ["8", "7"]"#,
+            r#""action": "put", "args": [9, "007"]"#,
+            r#""action": "put", "args": ["09", 7.5]"#,
+            r#""action": "get", "args": [9], "results": ["007"]"#,
+        ];
+        assert_eq!(both("kv", calls), ["true", "true"]);
+        for text in ["007", "1e3", "7.0", "+7", "", "-", "nan", "1_0", "٧"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+        assert_eq!(number("-12"), Some(Value::Int(-12)));
+        assert_eq!(number("123456789012345678901234567890").map(|big| big.to_string().len()), Some(30));
+    }
+}
