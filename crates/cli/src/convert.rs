@@ -10,8 +10,8 @@ use explore::NewFile;
 use history::format::binary::{self, Manifest};
 use history::format::{WriteError, jsonl, text};
 use history::{Stop, Trace};
-use judge::Failed;
 use judge::input::{self, InputError};
+use judge::{Failed, join};
 use report::clean;
 
 use crate::args::{ConvertArgs, Progress, Writable};
@@ -22,11 +22,18 @@ use crate::terminal::complain;
 
 pub(crate) fn run(args: &ConvertArgs) -> Exit {
     limits::catch_interrupts();
-    let label = args.input.display().to_string();
+    let label = match &*args.inputs {
+        [input] => input.display().to_string(),
+        inputs => format!("{} traces", inputs.len()),
+    };
     let max_memory = args.max_memory.as_u64();
     let limits = Limits::around(&Settings { timeout: args.timeout, max_memory, progress: Progress::None }, &label);
-    let opened = input::open_within(&args.input, args.from, max_memory, &limits, &Arc::default());
-    let trace = match opened.and_then(|opened| opened.read_within(&limits)) {
+    let trace = match &*args.inputs {
+        [input] => input::open_within(input, args.from, max_memory, &limits, &Arc::default())
+            .and_then(|opened| opened.read_within(&limits)),
+        inputs => join::read(inputs, args.from, max_memory, &limits, &Arc::default()),
+    };
+    let trace = match trace {
         Ok(trace) => trace,
         Err(failed) => return print_failure(&failed, &label),
     };

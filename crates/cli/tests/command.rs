@@ -496,3 +496,118 @@ fn a_trace_may_have_more_segments_than_files_may_be_open() {
     let output = Command::new("sh").current_dir(&directory).args(["-c", &command]).output().expect("a shell runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// Writes files, and runs the command.
+fn with_files(name: &str, files: &[(&str, &str)], args: &str) -> String {
+    let directory = directory(name);
+    for (file, text) in files {
+        let path = directory.join(file);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        fs::write(path, text).expect("a file");
+    }
+    run(&directory, args)
+}
+
+#[test]
+fn a_last_line_that_breaks_off_leaves_no_verdict() {
+    let cut = "{\"process\":1,\"action\":\"read\",\"args\":[],\"results\":[1],\"start\":3,\"end\":4}\n\
+               {\"process\":0,\"action\":\"write\",\"args\":[1],\"start\":1,\"en";
+    let files = [("one/cut.jsonl", cut), ("one/whole.txt", "a [1 2] write(1)\n")];
+    for (name, args) in [("cut", "one/cut.jsonl"), ("cut-directory", "one")] {
+        let printed = with_files(name, &files, &format!("check --spec register {args}"));
+        assert!(printed.contains("one/cut.jsonl: inconclusive"), "{printed}");
+        assert!(printed.contains("line 2, the last one, is incomplete") && printed.ends_with("exit 3"), "{printed}");
+    }
+    let directory = directory("cut-input");
+    let script = format!("printf '%s' \"$1\" | {} check --spec register -", env!("CARGO_BIN_EXE_omnilink"));
+    let ran = Command::new("sh").args(["-c", &script, "sh", cut]).current_dir(directory).output().expect("a shell");
+    assert_eq!(ran.status.code(), Some(3), "{}", String::from_utf8_lossy(&ran.stdout));
+}
+
+#[test]
+fn histories_in_subdirectories_are_checked() {
+    let (good, bad) = ("T0 [1 2] write(1)\n", "T0 [1 2] write(1)\nT0 [3 4] read() = 2\n");
+    let files = [("all/a.txt", good), ("all/nested/deep/b.txt", bad), ("all/.hidden/c.txt", "nonsense")];
+    let printed = with_files("nested", &files, "check --spec register --report junit=r.xml all");
+    assert!(printed.contains("all/a.txt: accepted"), "{printed}");
+    assert!(printed.contains("all/nested/deep/b.txt: rejected") && printed.ends_with("exit 1"), "{printed}");
+    let junit = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nested/r.xml");
+    let junit = fs::read_to_string(junit).expect("a report");
+    assert!(junit.contains("tests=\"2\"") && junit.contains("all/nested/deep/b.txt"), "{junit}");
+}
+
+#[test]
+fn numbers_and_texts_with_the_same_digits_are_named_with_their_lines() {
+    let keys = "# keys\n{\"process\":\"a\",\"action\":\"put\",\"args\":{\"key\":7,\"value\":1},\"start\":10,\"end\":20}\n\
+                {\"process\":\"b\",\"action\":\"get\",\"args\":{\"key\":\"7\"},\"results\":{\"value\":null},\"start\":22,\"end\":25}\n";
+    insta::assert_snapshot!(with_files("digits", &[("keys.jsonl", keys)], "check --spec kv keys.jsonl"), @r##"
+    error: keys.jsonl: the key 7 is a number in a:0 and text in b:0 (lines 2 and 3)
+    help: record both in one way: JSON objects have text as keys, `{"#fun": [[7, 1]]}` has numbers; or make them one with `--spec kv:digits=number`
+    exit 2
+    "##);
+    let level = with_files("digits-level", &[("keys.jsonl", keys)], "check --spec kv --level causal keys.jsonl");
+    assert!(level.contains("(lines 2 and 3)") && level.ends_with("exit 2"), "{level}");
+    let one = with_files("digits-one", &[("keys.jsonl", keys)], "check --spec kv:digits=number keys.jsonl");
+    assert!(one.contains("keys.jsonl: rejected") && one.ends_with("exit 1"), "{one}");
+    let convert = with_files("digits-binary", &[("keys.jsonl", keys)], "convert keys.jsonl --to binary -o keys");
+    assert!(convert.ends_with("exit 0"), "{convert}");
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("digits-binary");
+    let binary = run(&directory, "check --spec kv --no-shortcuts keys");
+    assert!(
+        binary.contains("the key 7 is a number in a:0 and text in b:0\n") && binary.ends_with("exit 2"),
+        "{binary}"
+    );
+}
+
+#[test]
+fn traces_of_several_clients_are_one_history_if_asked() {
+    let line = |action: &str, rest: &str| format!("{{\"process\":0,\"action\":\"{action}\",{rest}}}\n");
+    let write = line("write", r#""args":[1],"start":10,"end":20"#);
+    let stale = line("read", r#""results":[null],"start":12,"end":13"#)
+        + &line("read", r#""results":[null],"start":30,"end":40"#);
+    let files = [("all/w.jsonl", &*write), ("all/r.jsonl", &*stale)];
+    insta::assert_snapshot!(with_files("clients", &files, "check --spec register all"), @r"
+    all/r.jsonl: accepted, 2 operations of 1 process, decided without searching
+    all/w.jsonl: accepted, 1 operation of 1 process, decided without searching
+    2 histories: 2 accepted
+    note: all: each trace was checked by itself; they have one process each, and their times overlap
+    help: `--merge` checks the traces of several clients as one history
+    exit 0
+    ");
+    let merged = with_files("clients-merged", &files, "check --spec register --merge all");
+    assert!(merged.starts_with("2 traces, merged: rejected\n") && merged.ends_with("exit 1"), "{merged}");
+    assert!(merged.contains("r/0:1") && merged.contains("w/0"), "{merged}");
+    let joined = with_files("clients-joined", &files, "convert all/w.jsonl all/r.jsonl --to text");
+    insta::assert_snapshot!(joined, @r"
+    w/0 [10 20] write(1)
+    r/0 [12 13] read() = nil
+    r/0 [30 40] read() = nil
+    exit 0
+    ");
+}
+
+#[test]
+#[cfg(not(feature = "fleet"))]
+fn an_option_of_another_build_is_named() {
+    let printed = with_files("by", &[("a.txt", "T0 [1 2] put(1, 1)\n")], "check --spec kv --by key a.txt");
+    assert!(printed.contains("built without the feature `fleet`") && printed.contains("key by key"), "{printed}");
+    assert!(printed.ends_with("exit 2"), "{printed}");
+}
+
+#[test]
+fn a_page_is_about_one_history() {
+    let files = [("all/a.txt", "T0 [1 2] put(1, 1)\n"), ("all/b.txt", "T0 [1 2] put(1, 1)\n")];
+    let printed = with_files("page-of-several", &files, "report all --spec kv");
+    assert!(printed.contains("a directory of 2 histories, expected one history"), "{printed}");
+    assert!(printed.ends_with("exit 2"), "{printed}");
+}
+
+#[test]
+fn a_misspelled_operation_gets_a_hint_and_other_names_are_listed() {
+    let printed = check("alias", "--spec kv", "T0 [1 2] Get(1) = nil\n");
+    assert!(printed.contains("did you mean `get`?") && printed.ends_with("exit 2"), "{printed}");
+    let listed = run(&directory("aliases"), "specs kv");
+    assert!(listed.contains("also `remove`, `delete`") && listed.contains("digits=number"), "{listed}");
+    let covered = check("alias-coverage", "--spec kv --coverage", "T0 [1 2] write(1, 1)\n");
+    assert!(covered.contains("put") && !covered.contains("put  0"), "{covered}");
+}

@@ -671,7 +671,11 @@ impl Run<'_> {
                     keep(op.with(call));
                 }
                 Ok(None) => {}
-                Err(more) => problems.extend(more),
+                Err(more) => more.into_iter().for_each(|problem| {
+                    if !problems.iter().any(|known| is_repeated(known, &problem)) {
+                        problems.push(problem);
+                    }
+                }),
             }
             if problems.len() >= MOST_PROBLEMS { Err(Failed::Spec(Vec::new())) } else { Ok(()) }
         });
@@ -680,6 +684,12 @@ impl Run<'_> {
         }
         Ok((count, cuts?))
     }
+}
+
+/// True for two problems that differ in the name of the operation alone, with which their messages begin.
+fn is_repeated(known: &Problem, other: &Problem) -> bool {
+    let words = |problem: &Problem| problem.message.split_once(' ').map(|(_, words)| words.to_owned());
+    words(known) == words(other) && known.place == other.place
 }
 
 /// A state on one line.

@@ -27,7 +27,7 @@ use tla::value::Value;
 
 use crate::problem::Problem;
 use crate::record::record;
-use crate::values::Values;
+use crate::values::{Untranslatable, Values};
 
 /// The action of the operations that represent the end of a process.
 pub(crate) const END: &str = "OnEnd";
@@ -573,13 +573,11 @@ impl<'p> Binder<'p> {
                 }
             };
             let translated = recorded.map(|value| self.values.translate(value, strings)).transpose();
-            let wrong = |error| {
-                Problem::new(format!(
-                    "{} `{}`: the field for `{}`: {error}",
-                    name(),
-                    op.call.action(),
-                    action.params[place]
-                ))
+            let wrong = |error: Untranslatable| {
+                let help = "define `Nil`, or name the value of `null` as `nil = \"Empty\"` in omnilink.toml".to_owned();
+                let (action, param) = (op.call.action(), &action.params[place]);
+                Problem::new(format!("{} `{action}`: the field for `{param}`: {error}", name()))
+                    .help((error == Untranslatable::Nil).then_some(help))
             };
             args.push(translated.map_err(wrong)?);
         }

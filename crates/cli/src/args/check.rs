@@ -23,6 +23,10 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) about: About,
 
+    /// Check all traces as one history: each has the operations of other clients, with times that can be compared.
+    #[arg(long, conflicts_with = "find_level")]
+    pub(crate) merge: bool,
+
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub(crate) format: CheckOutput,
@@ -86,6 +90,11 @@ pub(crate) struct CheckArgs {
     #[cfg(feature = "fleet")]
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
+
+    /// Needs the feature `fleet`, and is here to say so.
+    #[cfg(not(feature = "fleet"))]
+    #[arg(long, value_name = "COLUMN", hide = true)]
+    pub(crate) by: Option<String>,
 }
 
 /// A verdict for each key of operations in Parquet files.
@@ -116,8 +125,10 @@ pub(crate) struct KeyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// History to read: a file, a trace directory, or `-` for standard input.
-    pub(crate) input: PathBuf,
+    /// History to read: a file, a trace directory, or `-` for standard input. Several are traces of one history, each of
+    /// other clients, with times that can be compared.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<PathBuf>,
 
     /// Output file, or directory for the format `binary` [default: standard output].
     #[arg(short, long, value_name = "PATH")]

@@ -32,6 +32,13 @@ pub(crate) fn run(args: CheckArgs, detail: Detail) -> Exit {
     if args.keys.by.is_some() {
         return keys::check(&args, detail).unwrap_or_else(|exit| exit);
     }
+    #[cfg(not(feature = "fleet"))]
+    if args.by.is_some() {
+        let message = "this command was built without the feature `fleet`".to_owned();
+        let help = "without `--by`, histories of `kv` and other types with keys are decided key by key, too; \
+                    `cargo install omnilink-cli --features fleet` builds a command with it";
+        return complain("--by", &InputError { message, help: Some(help.to_owned()) });
+    }
     let asked = Arc::new(Asked { args, detail });
     let found = match (&asked.args.spec, &*asked.args.paths) {
         (None, [path]) if detail == Detail::Full && path.extension().is_some_and(|extension| extension == "json") => {
@@ -191,8 +198,18 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
         complain(&path.display().to_string(), &InputError::new(format!("cannot be written: {error}")))
     };
     let mut witness_file = args.witness.as_deref().map(NewFile::create).transpose().map_err(cannot_write)?;
+    let joined = match args.merge {
+        true => {
+            histories.iter().map(|path| judge.recordings(path)).collect::<Result<Vec<_>, _>>().map(|all| all.concat())
+        }
+        false => Ok(Vec::new()),
+    };
+    let joined = joined.map_err(|error| print_failure(&Failed::Input(error), "--merge"))?;
+    let histories = if joined.is_empty() { histories } else { &histories[..1] };
     for (place, path) in histories.iter().enumerate() {
-        let recordings = match judge.recordings(path) {
+        let mut spans: Vec<Option<(u64, u64)>> = Vec::new();
+        let inside = if joined.is_empty() { judge.recordings(path) } else { Ok(vec![path.clone()]) };
+        let recordings = match inside {
             Ok(recordings) => recordings,
             Err(error) => {
                 let failed = Failed::Input(error);
@@ -202,12 +219,15 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
             }
         };
         for (inside, recording) in recordings.iter().enumerate() {
-            let label = label(recording);
+            let label = if joined.is_empty() { label(recording) } else { format!("{} traces, merged", joined.len()) };
             let following: Vec<PathBuf> =
                 recordings[inside + 1..].iter().chain(&histories[place + 1..]).cloned().collect();
             let limits = watched(recording, &following);
             let witness = witness_file.as_mut().map(|file| file as &mut dyn Write);
-            let recording = Recording::at(recording, args.about.from);
+            let recording = match joined.is_empty() {
+                true => Recording::at(recording, args.about.from),
+                false => Recording::joined(joined.clone(), args.about.from),
+            };
             let case = &mut Case { recording: &recording, label: &label, witness, limits: &limits };
             let checked = match has_pages {
                 true => judge.show(case, &ShowOptions::default()).map(|shown| (shown.report, Some(shown.timeline))),
@@ -220,6 +240,7 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
             };
             let elapsed = limits.elapsed();
             drop(limits);
+            spans.push(recording.span_of_one_process());
             match checked {
                 Ok((mut report, timeline)) => {
                     report.stats.seconds = elapsed.as_secs_f64();
@@ -237,10 +258,24 @@ fn reports(asked: &Arc<Asked>) -> Result<Found, Exit> {
                 }
             }
         }
+        if are_of_one_history(spans) {
+            let path = clean(&label(path));
+            errln!(
+                "note: {path}: each trace was checked by itself; they have one process each, and their times overlap"
+            );
+            errln!("help: `--merge` checks the traces of several clients as one history");
+        }
     }
     witness_file.map_or(Ok(()), NewFile::commit).map_err(cannot_write)?;
     let found = take(&mut *lock());
     Ok(found)
+}
+
+/// True if each of several traces has one process, and some run at the same time: they may be those of several clients.
+fn are_of_one_history(spans: Vec<Option<(u64, u64)>>) -> bool {
+    let Some(mut spans) = spans.into_iter().collect::<Option<Vec<_>>>() else { return false };
+    spans.sort_unstable();
+    spans.windows(2).any(|pair| pair[1].0 <= pair[0].1)
 }
 
 /// The problems of a history that could not be checked, for reports.

@@ -78,6 +78,14 @@ fn unclear(message: &str) -> Exit {
 }
 
 fn of_history(args: &SubjectArgs, spec: String, trace: &Path) -> Result<Subject, Exit> {
+    if let Ok(inside) = judge::input::recordings(trace)
+        && !is_tla(Path::new(&spec))
+        && inside != [trace.to_owned()]
+    {
+        let message = format!("a directory of {} histories, expected one history", inside.len());
+        let help = "name one of them; `omnilink check --report html=page.html` writes a page for each".to_owned();
+        return Err(complain(&label(trace), &InputError { message, help: Some(help) }));
+    }
     let (recorded, label) = (judge::Recording::at(trace, args.about.from), label(trace));
     let options = args.about.options();
     Ok(Subject::Recording(Box::new(Recording {
