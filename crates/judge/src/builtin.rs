@@ -151,8 +151,8 @@ impl Against for Builtin {
         let Case { recording, label, limits, .. } = *case;
         let held = recording.held(asked.max_memory, limits)?;
         let witness = &mut case.witness;
-        let spec = &self.name;
-        let mut check = Check { asked, spec, label, recording, held, limits, witness, builder, misfit: None };
+        let (spec, misfit) = (&self.name, None);
+        let mut check = Check { asked, spec, label, recording, held, limits, witness, builder, misfit };
         if asked.level().class() != Class::Strong {
             return check.check_level(&*self.choice);
         }
@@ -213,7 +213,7 @@ impl CoverageCounter {
         coverage.operations += 1;
         coverage.relevant += u64::from(!op.call.failed);
         let name = op.call.action();
-        let known = self.operations.iter().find(|operation| operation.aliases.contains(&name));
+        let known = self.operations.iter().find(|known| known.aliases.contains(&name));
         let name = known.map_or(name, |known| known.name());
         match coverage.actions.iter_mut().find(|action| action.name == name) {
             Some(action) => action.operations += 1,
@@ -337,8 +337,8 @@ impl Visitor for KeyCheck<'_, '_> {
         }
         let held = recording.held(u64::MAX, limits)?;
         let (spec, witness) = (&*against.name, &mut None);
-        let recording = &recording;
-        let check = Check { asked, spec, label, recording, held, limits, witness, builder: None, misfit: None };
+        let (recording, builder, misfit) = (&recording, None, None);
+        let check = Check { asked, spec, label, recording, held, limits, witness, builder, misfit };
         Ok(KeyVerdict::of(check.report(&checked, Some(operations), &[], None)?.0, operations, None))
     }
 }
@@ -426,7 +426,7 @@ impl Check<'_, '_> {
             ranked(model, processes, &op, field)
         });
         let Some(checked) = self.follow(model, field, ops, false)? else { return Ok(None) };
-        self.refuse_mixed(model, stream.merge()?)?;
+        self.refuse_mixed(model, stream)?;
         let (mut report, _) = self.report(&checked, Some(operations), merge.cuts(), None)?;
         report.coverage = seen.coverage;
         Ok(Some(report))
@@ -465,7 +465,7 @@ impl Check<'_, '_> {
         let checked: Result<Checked, InputError> =
             models::check::check_stream(model, processes, counted, &self.options().search, &watcher);
         let checked = checked?;
-        self.refuse_mixed(model, stream.merge()?)?;
+        self.refuse_mixed(model, stream)?;
         // A verdict may come before the end. The rest is still read, so that damage there is not missed; but not if
         // time or memory ran out before the verdict.
         let mut is_whole = !matches!(checked.verdict, Verdict::Inconclusive(_));
@@ -541,13 +541,9 @@ impl Check<'_, '_> {
     }
 
     /// Fails if numbers and texts with the same digits occur in the places of one thing.
-    fn refuse_mixed<M: Model, E: Into<InputError>>(
-        &self,
-        model: &M,
-        ops: impl IntoIterator<Item = Result<Op<Call>, E>>,
-    ) -> Result<(), InputError> {
-        let found = models::digits::find(model, self.held.processes(), ops).map_err(Into::into)?;
-        found.map_or(Ok(()), |mixed| Err(self.refused(mixed.into())))
+    fn refuse_mixed<M: Model>(&self, model: &M, stream: &Stream) -> Result<(), InputError> {
+        let found = models::digits::find(model, self.held.processes(), stream.merge()?)?;
+        found.map_or(Ok(()), |found| Err(self.refused(found.into())))
     }
 
     /// Checks at a level at which operations need not see everything before them.
