@@ -5,7 +5,7 @@
 //! build's compiler settings and flags: a runtime instrumented for ThreadSanitizer would call itself.
 //!
 //! With `--cfg omnilink_asan` in RUSTFLAGS, AddressSanitizer checks the runtime's accesses in every process that loads
-//! it. `cargo xtask ci --only AddressSanitizer` builds it that way.
+//! it. `cargo xtask ci --only asan` builds it that way.
 
 use std::env;
 use std::fs;

@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 
-use crate::workspace::{Build, Workspace};
+use crate::workspace::{Build, Workspace, call, with_path};
 
 /// Runs both benchmarks, even if the first finds something too slow, and prints or writes their tables.
 pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
@@ -31,7 +31,20 @@ pub(crate) fn schedules(workspace: &Workspace, build: Build, quick: bool, only: 
     };
     let mut command = Command::new(driver.join("schedules"));
     command.args(quick.then_some("--quick")).args(only.iter().flat_map(|only| ["--only", only]));
-    let status = command.current_dir(workspace.root()).status().context("cannot run the driver")?;
-    ensure!(status.success(), "controlled schedules are not what they should be");
-    Ok(())
+    call(command.current_dir(workspace.root()))
+}
+
+/// Compares Line-Up with loom and shuttle on the same objects.
+pub(crate) fn model_checkers(workspace: &Workspace) -> Result<()> {
+    let omnilink = workspace.build_programs()?.join("omnilink");
+    let mut command = Command::new("cargo");
+    command.args(["run", "--quiet", "--release", "--", "--omnilink"]).arg(omnilink);
+    call(command.current_dir(workspace.root().join("bench/model-checkers")))
+}
+
+/// Shrinks a few failures of each project.
+pub(crate) fn shrink(workspace: &Workspace) -> Result<()> {
+    let place = workspace.build_programs()?;
+    let mut command = Command::new(workspace.root().join("bench/shrink/run.py"));
+    call(with_path(&mut command, &place)?.args(["--count", "2"]))
 }

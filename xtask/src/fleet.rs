@@ -49,6 +49,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     workspace.cargo("clippy --profile engine -p omnilink-cli --features fleet -- -D warnings")?;
     workspace.cargo(&format!("nextest run --cargo-profile engine {PACKAGES}"))?;
     workspace.cargo(&format!("test --quiet --doc --profile engine {PACKAGES}"))?;
+    // Links the command with the engine, and runs it.
+    workspace.cargo("nextest run --cargo-profile engine -p omnilink-cli --features fleet --test by")?;
+    workspace.cargo("nextest run --cargo-profile engine -p omnilink-fuzz --features columns tests::columns")?;
     if options.kills == 0 {
         return Ok(());
     }

@@ -92,6 +92,13 @@ pub(crate) struct Asked {
     pub(crate) time: String,
 }
 
+impl Asked {
+    /// A few tests of each object.
+    pub(crate) fn quick() -> Asked {
+        Asked { only: None, size: "2x2".into(), tests: 5, time: "30s".into() }
+    }
+}
+
 pub(crate) fn run(workspace: &Workspace, asked: &Asked) -> Result<()> {
     let omnilink = workspace.build_programs()?.join("omnilink");
     println!(

@@ -33,8 +33,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
+use crate::ci::Selection;
 use crate::workspace::{Build, Workspace};
 
 #[derive(Parser)]
@@ -42,19 +43,31 @@ use crate::workspace::{Build, Workspace};
 enum Command {
     /// Run all checks, and stop at the first failure
     Ci {
-        /// Add the slow checks: ignored tests, AddressSanitizer, Miri, `cargo deny`, TLC on large specs, a minute of each
-        /// fuzz target, mutation tests
+        /// Run only checks that need Cargo alone
         #[arg(long)]
+        quick: bool,
+        /// Add the slow checks, which CONTRIBUTING.md lists by part
+        #[arg(long, conflicts_with = "quick")]
         full: bool,
+        /// Run only this part of the slow checks, such as `fuzz`
+        #[arg(long, value_name = "PART", conflicts_with_all = ["quick", "full"])]
+        part: Option<String>,
+        /// Write the time that the part took into CONTRIBUTING.md
+        #[arg(long, requires = "part")]
+        write: bool,
         /// Run only this step, such as `clippy`
-        #[arg(long, value_name = "STEP")]
+        #[arg(long, value_name = "STEP", conflicts_with_all = ["quick", "full", "part"])]
         only: Option<String>,
         /// Start of the job, in seconds since 1970: the table of times gets a row for the time before the first step
         #[arg(long, value_name = "SECONDS", conflicts_with = "only")]
         since: Option<u64>,
     },
-    /// Check the rules of the repository: layers, manifests, licences, layout, text
-    Tidy,
+    /// Check the rules of the repository: layers, manifests, licences, layout, text, tables in documents
+    Tidy {
+        /// Write the tables of documents that repeat code
+        #[arg(long)]
+        write: bool,
+    },
     /// Run the examples in documents, and compare their output
     Smoke {
         /// Replace the output in the documents instead
@@ -162,12 +175,38 @@ fn main() -> ExitCode {
     }
 }
 
+/// The commands with their summaries.
+pub(crate) fn command_rows() -> Vec<[String; 2]> {
+    let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
+    Command::command().get_subcommands().map(|command| [format!("`{}`", command.get_name()), about(command)]).collect()
+}
+
+/// The options of all commands.
+pub(crate) fn options() -> Vec<String> {
+    let all = Command::command();
+    let options = all.get_subcommands().flat_map(clap::Command::get_arguments).filter_map(clap::Arg::get_long);
+    options.map(|name| format!("--{name}")).collect()
+}
+
 fn run(command: Command) -> Result<()> {
     let workspace = Workspace::load()?;
     match command {
         Command::Ci { only: Some(only), .. } => ci::run_only(&workspace, &only),
-        Command::Ci { full, since, .. } => ci::run(&workspace, full, since),
-        Command::Tidy => tidy::run(&workspace),
+        Command::Ci { part: Some(part), write, since, .. } => {
+            match ci::run(&workspace, &Selection::Part(part.clone()), since)? {
+                Some(took) if write => tidy::note_time(&workspace, &part, took),
+                _ => Ok(()),
+            }
+        }
+        Command::Ci { quick, full, since, .. } => {
+            let selection = match (quick, full) {
+                (true, _) => Selection::Quick,
+                (_, true) => Selection::Full,
+                _ => Selection::Usual,
+            };
+            ci::run(&workspace, &selection, since).map(drop)
+        }
+        Command::Tidy { write } => tidy::run(&workspace, write),
         Command::Smoke { write } => smoke::run(&workspace, write),
         Command::Book => book::run(&workspace),
         Command::Reference(options) => reference::run(&workspace, &options),

@@ -16,6 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde_json::json;
 
+use crate::ci::is_installed;
 use crate::workspace::{Build, Workspace};
 
 /// The largest size of the installed command, in bytes.
@@ -163,7 +164,7 @@ fn wheel(workspace: &Workspace, place: &Path) -> Result<(u64, u64)> {
 
 /// Builds the Debian package, installs it, and removes it.
 fn deb(workspace: &Workspace, place: &Path) -> Result<(u64, u64)> {
-    ensure!(workspace.has_subcommand("deb"), "install it with `cargo install --locked cargo-deb`");
+    ensure!(is_installed("cargo-deb"), "install it with `cargo install --locked cargo-deb`");
     let built = workspace.build_command(Build::Release)?;
     // Shell completions and the manual, which the package brings along.
     let documents = workspace.root().join(".github/release/documents");

@@ -17,8 +17,6 @@
 //! `record`, segments are plain memory under Miri, and other tests that need these features are ignored. The rest of
 //! `sched` is the interface to C, or safe code that enumerates executions, which would take Miri hours.
 
-use std::process::{Command, Stdio};
-
 use anyhow::Result;
 
 use crate::workspace::Workspace;
@@ -81,20 +79,4 @@ pub(crate) fn miri(workspace: &Workspace) -> Result<()> {
         workspace.cargo_with(&format!("+nightly miri test --package {package} {tests}"), &variables)?;
     }
     Ok(())
-}
-
-/// Why AddressSanitizer cannot run here, if it cannot.
-pub(crate) fn lacks_nightly() -> Option<&'static str> {
-    (!answers(&["+nightly", "--version"])).then_some("the nightly toolchain is not installed")
-}
-
-/// Why Miri cannot run here, if it cannot.
-pub(crate) fn lacks_miri() -> Option<&'static str> {
-    (!answers(&["+nightly", "miri", "--version"])).then_some("Miri is not installed")
-}
-
-fn answers(args: &[&str]) -> bool {
-    let mut command = Command::new("cargo");
-    command.args(args).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }

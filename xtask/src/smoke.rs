@@ -10,7 +10,6 @@
 //! blocks, and a block marked with a language and `file=src/main.rs` is written to that file at that point.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::Range;
@@ -22,7 +21,7 @@ use anyhow::{Context, Result, bail, ensure};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use regex::Regex;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, with_path};
 
 /// An action of a reader.
 #[derive(Debug)]
@@ -157,12 +156,10 @@ fn parse_block(markdown: &str, block: Range<usize>, is_like: bool) -> Result<Vec
 
 /// Performs the actions of a reader. Returns the commands and their results.
 fn run_all<'a>(steps: &'a [Step], root: &Path, binaries: &Path) -> Result<(Vec<&'a Example>, Vec<Ran>)> {
-    let path = env::join_paths(
-        [binaries.to_owned()].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
-    )?;
     let run = |example: &Example, directory: &Path| -> Result<Ran> {
         let mut shell = Command::new("sh");
-        shell.args(["-c", &example.command]).current_dir(directory).env("PATH", &path).stdin(Stdio::null());
+        shell.args(["-c", &example.command]).current_dir(directory).stdin(Stdio::null());
+        with_path(&mut shell, binaries)?;
         let ran = shell.output().context("cannot run sh")?;
         Ok(Ran { printed: String::from_utf8_lossy(&ran.stdout).into_owned(), status: ran.status.code() })
     };

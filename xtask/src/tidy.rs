@@ -5,12 +5,16 @@
 
 mod links;
 mod modules;
+mod names;
 mod packages;
+mod tables;
 mod text;
+mod unused;
 
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use ignore::WalkBuilder;
@@ -55,6 +59,9 @@ const ROOT: &[&str] = &[
     "xtask",
 ];
 
+/// Endings of files that tools leave behind.
+const LEFTOVERS: &[&str] = &[".orig", ".rej", ".bak", ".swp", "~"];
+
 /// A broken rule, and where.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
@@ -70,10 +77,26 @@ struct File {
 }
 
 /// Checks the repository, prints every finding, and fails if there is one.
-pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    run(workspace, false)
+}
+
+/// The same. Writes the tables that repeat code before, if that is wanted.
+pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     let root = workspace.root();
-    let files = read(root)?;
+    let mut files = read(root)?;
+    if write {
+        for changed in tables::check(workspace, &files)?.1 {
+            fs::write(root.join(&changed.path), &changed.text)?;
+            files.retain(|file| file.path != changed.path);
+            files.push(changed);
+        }
+    }
     let mut findings = packages::check(workspace, &files)?;
+    findings.extend(tables::check(workspace, &files)?.0);
+    findings.extend(tables::check_workflow(&files));
+    findings.extend(names::check(&files));
+    findings.extend(unused::check(workspace, &files)?);
     findings.extend(files.iter().filter_map(|file| check_place(&file.path)));
     findings.extend(modules::check(&files));
     findings.extend(files.iter().flat_map(text::check));
@@ -88,6 +111,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     }
     println!("{} files are tidy", files.len());
     Ok(())
+}
+
+/// Writes the time that a part of the slow checks took into its table.
+pub(crate) fn note_time(workspace: &Workspace, part: &str, took: Duration) -> Result<()> {
+    let path = workspace.root().join("CONTRIBUTING.md");
+    Ok(fs::write(&path, tables::with_time(&fs::read_to_string(&path)?, part, took)?)?)
 }
 
 /// Every file that is text and not a fixture.
@@ -110,6 +139,9 @@ fn read(root: &Path) -> Result<Vec<File>> {
 
 fn check_place(path: &str) -> Option<Finding> {
     let entry = path.split('/').next().unwrap_or(path);
+    if LEFTOVERS.iter().any(|ending| path.ends_with(ending)) {
+        return Some(Finding::new(path, 1, "a merge, a patch or an editor left this file behind"));
+    }
     (!ROOT.contains(&entry)).then(|| Finding::new(entry, 1, "does not belong in the root of the repository"))
 }
 
@@ -137,6 +169,8 @@ mod tests {
     #[test]
     fn the_root_is_closed() {
         assert_eq!(check_place("crates/history/notes.md"), None);
+        let left = check_place("crates/history/lib.rs.orig").expect("a finding");
+        insta::assert_snapshot!(left, @"crates/history/lib.rs.orig:1: a merge, a patch or an editor left this file behind");
         let finding = check_place("notes/today.md").expect("a finding");
         insta::assert_snapshot!(finding, @"notes:1: does not belong in the root of the repository");
     }

@@ -1,7 +1,8 @@
 //! The repository: its location, the metadata of Cargo, and commands of Cargo.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::{Metadata, MetadataCommand};
@@ -70,18 +71,17 @@ impl Workspace {
         self.cargo("build --quiet --bins --examples")?;
         Ok(self.metadata.target_directory.join("debug").into())
     }
-
-    /// True if Cargo has this subcommand.
-    pub(crate) fn has_subcommand(&self, name: &str) -> bool {
-        let mut command = Command::new("cargo");
-        command.args([name, "--version"]).current_dir(self.root()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    }
 }
 
-/// Runs a program to its end, which has to be a good one.
+/// Runs a program, and fails if it does.
 pub(crate) fn call(command: &mut Command) -> Result<()> {
-    let status = command.status()?;
-    ensure!(status.success(), "{command:?} failed");
+    let status = command.status().with_context(|| format!("cannot run {command:?}"))?;
+    ensure!(status.success(), "{command:?} failed: {status}");
     Ok(())
+}
+
+/// The same command, with this directory before those of `PATH`.
+pub(crate) fn with_path<'a>(command: &'a mut Command, first: &Path) -> Result<&'a mut Command> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    Ok(command.env("PATH", env::join_paths([first.to_owned()].into_iter().chain(env::split_paths(&path)))?))
 }

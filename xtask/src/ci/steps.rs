@@ -4,9 +4,10 @@
 use std::env;
 use std::fs::{self, File};
 use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,11 +24,18 @@ const MOST: usize = 2;
 /// How long a process that has ended may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// Tools that `.ci/run` may fail to install. A step without one of them is left out with `CI=true`, too.
+const MAY_LACK: &[&str] = &["+nightly", "miri", "+1.88", "network"];
+
 /// Something that is checked.
 pub(super) struct Step {
+    /// A word, for `--only`.
     pub(super) name: &'static str,
+    /// The command that does the same, or what is done, in Markdown.
+    pub(super) about: &'static str,
     with: With,
-    lacks: Option<fn() -> Option<&'static str>>,
+    /// Tools beside Cargo: see [`is_installed`].
+    pub(super) needs: &'static [&'static str],
     pub(super) run: fn(&Workspace) -> Result<()>,
 }
 
@@ -41,20 +49,60 @@ pub(super) enum With {
 }
 
 impl Step {
-    /// A step.
-    pub(super) const fn new(name: &'static str, with: With, run: fn(&Workspace) -> Result<()>) -> Step {
-        Step { name, with, lacks: None, run }
+    /// A step that needs Cargo alone, and keeps all cores busy.
+    pub(super) const fn new(name: &'static str, about: &'static str, run: fn(&Workspace) -> Result<()>) -> Step {
+        Step { name, about, with: With::Nothing, needs: &[], run }
     }
 
-    /// The same step, which is not run where something is missing that `.ci/run` may fail to install.
-    pub(super) const fn unless(self, lacks: fn() -> Option<&'static str>) -> Step {
-        Step { lacks: Some(lacks), ..self }
+    /// The same step, which needs these tools.
+    pub(super) const fn needs(self, needs: &'static [&'static str]) -> Step {
+        Step { needs, ..self }
     }
 
-    /// Returns the missing tool, if one is missing.
+    /// The same step, which may run beside others.
+    pub(super) const fn with_others(self) -> Step {
+        Step { with: With::Others, ..self }
+    }
+
+    /// Returns a missing tool, if one is missing.
     pub(super) fn lacks(&self) -> Option<&'static str> {
-        self.lacks.and_then(|lacks| lacks())
+        self.needs.iter().copied().find(|tool| !is_installed(tool))
     }
+}
+
+/// Whether this machine has a program, a file, a toolchain such as `+nightly`, Miri, or a network.
+pub(crate) fn is_installed(tool: &str) -> bool {
+    let has = |path: &Path| path.exists();
+    let answers = |args: &[&str]| {
+        let mut command = Command::new("cargo");
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    match tool {
+        "network" => {
+            let addresses = "github.com:443".to_socket_addrs().ok().into_iter().flatten();
+            addresses.take(2).any(|address| TcpStream::connect_timeout(&address, Duration::from_secs(5)).is_ok())
+        }
+        "miri" => answers(&["+nightly", "miri", "--version"]),
+        _ if tool.starts_with('+') => answers(&[tool, "--version"]),
+        _ if tool.starts_with("cargo-") => answers(&[tool.trim_start_matches("cargo-"), "--version"]),
+        _ if tool.starts_with('/') => has(Path::new(tool)),
+        _ => env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|place| has(&place.join(tool))),
+    }
+}
+
+/// Why a step was not run.
+pub(super) fn missing(tool: &str) -> String {
+    match tool {
+        "network" => "there is no network".to_owned(),
+        _ if tool.starts_with("cargo-") => format!("install it with `cargo install --locked {tool}`"),
+        _ => format!("`{tool}` is not installed"),
+    }
+}
+
+/// Tools as a list in Markdown.
+pub(super) fn listed(tools: &[&str]) -> String {
+    tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The destination of the output of a step.
@@ -71,6 +119,8 @@ struct Runner<'a> {
     program: PathBuf,
     /// Where output waits.
     directory: PathBuf,
+    /// Whether a missing tool is a failure.
+    is_strict: bool,
     times: Mutex<&'a mut Times>,
 }
 
@@ -78,7 +128,8 @@ struct Runner<'a> {
 pub(super) fn run(workspace: &Workspace, steps: &[&Step], times: &mut Times) -> Result<()> {
     let directory = workspace.metadata.target_directory.as_std_path().join("ci");
     fs::create_dir_all(&directory)?;
-    let runner = Runner { program: env::current_exe()?, directory, times: Mutex::new(times) };
+    let is_strict = env::var_os("CI").is_some_and(|value| value == "true");
+    let runner = Runner { program: env::current_exe()?, directory, is_strict, times: Mutex::new(times) };
     let most = thread::available_parallelism().map_or(1, NonZero::get).min(MOST);
     for group in steps.chunk_by(|one, next| one.with == With::Others && next.with == With::Others) {
         match group {
@@ -111,14 +162,15 @@ impl Runner<'_> {
 
     fn run(&self, step: &Step, shown: Shown) -> Result<()> {
         let name = step.name;
-        if let Some(why) = step.lacks() {
+        if let Some(tool) = step.lacks().filter(|tool| !self.is_strict || MAY_LACK.contains(tool)) {
+            let why = missing(tool);
             println!("\n== {name}: not run: {why}");
             self.times.lock().unwrap_or_else(PoisonError::into_inner).skip(name, why);
             return Ok(());
         }
         let mut command = Command::new(&self.program);
         command.args(["ci", "--only", name]);
-        let log = self.directory.join(name.replace(' ', "-")).with_extension("log");
+        let log = self.directory.join(name).with_extension("log");
         if shown == Shown::AtTheEnd {
             let file = File::create(&log).with_context(|| log.display().to_string())?;
             command.stdout(file.try_clone()?).stderr(file);

@@ -3,15 +3,14 @@
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
-/// A longer run leaves no room for further checks. Machines differ, so it is a warning only.
-const MOST: Duration = Duration::from_secs(30 * 60);
-
 /// A row for each step, and the total.
 pub(super) struct Times {
     start: Instant,
+    /// A longer run ends with a warning.
+    most: Duration,
     rows: Vec<Row>,
     /// Steps that were not run, and why.
-    skipped: Vec<(&'static str, &'static str)>,
+    skipped: Vec<(&'static str, String)>,
 }
 
 /// The time of a step.
@@ -24,12 +23,12 @@ pub(super) struct Row {
 
 impl Times {
     /// An empty table. Or, if the work began before, at this time in seconds since 1970, one with a row for that.
-    pub(super) fn new(since: Option<u64>) -> Times {
+    pub(super) fn new(since: Option<u64>, most: Duration) -> Times {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let before = since.map(|since| now.saturating_sub(Duration::from_secs(since)));
         let start = Instant::now().checked_sub(before.unwrap_or_default()).unwrap_or_else(Instant::now);
         let rows = before.map(|wall| Row { name: "installing and building", wall, processor: None });
-        Times { start, rows: rows.into_iter().collect(), skipped: Vec::new() }
+        Times { start, most, rows: rows.into_iter().collect(), skipped: Vec::new() }
     }
 
     /// Adds a row.
@@ -38,13 +37,18 @@ impl Times {
     }
 
     /// Adds a step that was not run, and why.
-    pub(super) fn skip(&mut self, name: &'static str, why: &'static str) {
+    pub(super) fn skip(&mut self, name: &'static str, why: String) {
         self.skipped.push((name, why));
     }
 
     /// Whether no step was skipped.
     pub(super) fn is_complete(&self) -> bool {
         self.skipped.is_empty()
+    }
+
+    /// The time since the work began.
+    pub(super) fn total(&self) -> Duration {
+        self.start.elapsed()
     }
 
     fn show(&self, f: &mut fmt::Formatter<'_>, total: Duration) -> fmt::Result {
@@ -56,8 +60,8 @@ impl Times {
         }
         let processor = self.rows.iter().filter_map(|row| row.processor).sum();
         writeln!(f, "{}", Row { name: "together", wall: total, processor: Some(processor) })?;
-        if total > MOST {
-            let [took, most] = [total, MOST].map(|time| time.as_secs() / 60);
+        if total > self.most {
+            let [took, most] = [total, self.most].map(|time| time.as_secs() / 60);
             writeln!(f, "warning: this took {took} minutes, more than {most}; see what can be faster")?;
         }
         Ok(())
@@ -66,7 +70,7 @@ impl Times {
 
 impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.show(f, self.start.elapsed())
+        self.show(f, self.total())
     }
 }
 
@@ -96,18 +100,18 @@ mod tests {
     #[test]
     fn times_and_a_warning_that_is_only_one() {
         let seconds = Duration::from_secs;
-        let mut times = Times::new(None);
+        let mut times = Times::new(None, seconds(1800));
         times.push(Row { name: "building", wall: seconds(60), processor: None });
         times.push(Row { name: "clippy", wall: seconds(80), processor: Some(seconds(144)) });
         times.push(Row { name: "tests", wall: seconds(1850), processor: Some(seconds(3145)) });
         assert!(times.is_complete());
-        times.skip("Miri", "Miri is not installed");
+        times.skip("miri", "`miri` is not installed".into());
         assert!(!times.is_complete());
         insta::assert_snapshot!(Shown(times, seconds(1990)), @"
         building                          60.0 s
         clippy                            80.0 s,   144.0 s of processors, 1.8 busy
         tests                           1850.0 s,  3145.0 s of processors, 1.7 busy
-        Miri                           not run: Miri is not installed
+        miri                           not run: `miri` is not installed
         together                        1990.0 s,  3289.0 s of processors, 1.7 busy
         warning: this took 33 minutes, more than 30; see what can be faster
         ");
@@ -116,7 +120,7 @@ mod tests {
     #[test]
     fn what_came_before_counts() {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-        let times = Times::new(Some(now.as_secs() - 100));
+        let times = Times::new(Some(now.as_secs() - 100), Duration::MAX);
         assert!((99..=102).contains(&times.rows[0].wall.as_secs()));
         assert!((99..=102).contains(&times.start.elapsed().as_secs()));
     }

@@ -60,7 +60,7 @@ fn mentioned(code: &str) -> Vec<&str> {
 }
 
 /// A source without tests and comments, which may mention any module.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let lines = text.split("\nmod tests {").next().unwrap_or_default().lines();
     lines.filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
 }

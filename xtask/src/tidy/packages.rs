@@ -41,7 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "omnilink",
         &["history", "search", "models", "record", "macros", "lineup", "report", "page", "judge", "explore", "weak"],
     ),
-    ("testkit", &["history", "search", "models"]),
+    ("testkit", &["history", "search"]),
     (
         "judge",
         &[
@@ -97,7 +97,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "otlp",
         ],
     ),
-    ("fuzz", &["explore", "history", "settings", "report", "schedule", "tla", "tla-syntax"]),
+    ("fuzz", &["columns", "explore", "history", "logs", "settings", "report", "schedule", "tla", "tla-syntax"]),
     ("schedules", &["explore", "schedule"]),
     ("xtask", &["history", "testkit"]),
 ];
@@ -150,12 +150,38 @@ fn dependencies<'a>(package: &'a Package, ours: &[&'a Package]) -> Vec<&'a str> 
     built_with.filter_map(|dependency| directory_of(&dependency.name)).collect()
 }
 
+/// A row for each of our crates, from the lowest layer up: name, layer, and the crates of ours that it is built with.
+pub(super) fn layers(workspace: &Workspace) -> Vec<Vec<String>> {
+    let ours = workspace.metadata.workspace_packages();
+    let of =
+        |name: &str| ours.iter().find(|package| directory(package) == name).map(|package| dependencies(package, &ours));
+    let mut rows: Vec<(usize, Vec<String>)> = Vec::new();
+    // A crate stands below those that may use it in no particular order, so the table is read until nothing is left.
+    let mut left: Vec<(&str, Vec<&str>)> = LAYERS.iter().filter_map(|(name, _)| Some((*name, of(name)?))).collect();
+    while !left.is_empty() {
+        let layer = rows.iter().map(|(layer, _)| layer + 1).max().unwrap_or(0);
+        let waits = |(_, uses): &(&str, Vec<&str>)| uses.iter().any(|used| left.iter().any(|(name, _)| name == used));
+        let (later, now): (Vec<_>, Vec<_>) = left.iter().cloned().partition(waits);
+        let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        rows.extend(now.iter().map(|(name, uses)| (layer, vec![format!("`{name}`"), layer.to_string(), quoted(uses)])));
+        if now.is_empty() {
+            break;
+        }
+        left = later;
+    }
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
 fn check_layer(path: &str, name: &str, dependencies: &[&str]) -> Vec<Finding> {
     let Some((_, allowed)) = LAYERS.iter().find(|(layer, _)| *layer == name) else {
         return vec![Finding::new(path, 1, format!("crate `{name}` has no place in the table of layers"))];
     };
     let forbidden = dependencies.iter().filter(|dependency| !allowed.contains(dependency));
-    forbidden.map(|dependency| Finding::new(path, 1, format!("`{name}` may not depend on `{dependency}`"))).collect()
+    let forbidden = forbidden.map(|dependency| format!("`{name}` may not depend on `{dependency}`"));
+    let unused = allowed.iter().filter(|dependency| !dependencies.contains(dependency));
+    let unused = unused
+        .map(|dependency| format!("`{name}` does not depend on `{dependency}`, which the table of layers allows"));
+    forbidden.chain(unused).map(|message| Finding::new(path, 1, message)).collect()
 }
 
 fn check_manifest(path: &str, name: &str, manifest: &str) -> Result<Vec<Finding>> {
@@ -266,9 +292,11 @@ mod tests {
 
     #[test]
     fn arrows_point_down() {
-        assert_eq!(check_layer("m", "models", &["history", "search"]), []);
-        insta::assert_snapshot!(listing(check_layer("m", "history", &["search"])), @"m:1: `history` may not depend on `search`");
-        insta::assert_snapshot!(listing(check_layer("m", "cli", &["testkit"])), @"m:1: `cli` may not depend on `testkit`");
+        assert_eq!(check_layer("m", "weak", &["history", "search"]), []);
+        insta::assert_snapshot!(listing(check_layer("m", "weak", &["history", "models"])), @"
+        m:1: `weak` may not depend on `models`
+        m:1: `weak` does not depend on `search`, which the table of layers allows
+        ");
         insta::assert_snapshot!(listing(check_layer("m", "utils", &[])), @"m:1: crate `utils` has no place in the table of layers");
     }
 

@@ -7,6 +7,7 @@
 
 mod golden;
 mod make;
+mod pictures;
 mod runs;
 
 use std::fs;
@@ -31,6 +32,9 @@ pub(crate) struct Options {
     /// Test only this golden report
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
+    /// Make the pictures in README.md and the book again, and test nothing
+    #[arg(long)]
+    pictures: bool,
 }
 
 /// Builds the page, fills it with every golden report, and tests each in a browser.
@@ -44,6 +48,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     };
     fs::create_dir_all(&directory)?;
     let command = workspace.build_programs()?.join("omnilink");
+    if options.pictures {
+        return pictures::write(workspace, &command);
+    }
     // Both keep one core busy. The command contains the committed page, so it does not matter which one ends first.
     let (built, written) = thread::scope(|scope| {
         let built = scope.spawn(|| build(workspace.root(), &sources, &tests));
