@@ -3,8 +3,13 @@
 //! Each is a line in [`TARGETS`] and has a few inputs in `seeds/<target>`. As tests, all of them are tried with their
 //! seeds and with inputs made from these, the same in every run. `cargo xtask fuzz` has libFuzzer look for other inputs,
 //! guided by what they reach, for as long as wanted; for that everything is built again, by the package `libfuzzer`.
+//!
+//! The target for columns needs Arrow, so it exists only with the feature `columns`.
 
+#[cfg(feature = "columns")]
+mod columns;
 mod files;
+mod log;
 mod module;
 mod readers;
 mod texts;
@@ -17,13 +22,14 @@ pub type Target = (&'static str, fn(&[u8]));
 
 /// Lists functions as targets, and makes a test of each.
 macro_rules! targets {
-    ($($module:ident::$name:ident),* $(,)?) => {
+    ($($(#[$when:meta])? $module:ident::$name:ident),* $(,)?) => {
         /// All targets.
-        pub const TARGETS: &[Target] = &[$((stringify!($name), $module::$name)),*];
+        pub const TARGETS: &[Target] = &[$($(#[$when])? (stringify!($name), $module::$name)),*];
 
         #[cfg(test)]
         mod tests {
-            $(#[test]
+            $($(#[$when])?
+            #[test]
             fn $name() {
                 super::mutate::try_out(stringify!($name), super::$module::$name);
             })*
@@ -32,7 +38,10 @@ macro_rules! targets {
 }
 
 targets! {
+    #[cfg(feature = "columns")]
+    columns::columns,
     files::bundle,
+    log::log,
     readers::calls,
     readers::read_antithesis,
     readers::read_etcd_robustness,

@@ -16,9 +16,13 @@ use crate::texts::is_inside;
 /// Any module with the usual configuration: it is refused with errors that stand inside it, or it runs for a while.
 pub(crate) fn tla_module(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
-    // The thread that calls us may have a small stack.
+    on_a_small_stack(|| check(text));
+}
+
+/// Callers may have a small stack.
+pub(crate) fn on_a_small_stack(check: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn_scoped(scope, || check(text));
+        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn_scoped(scope, check);
         thread.expect("a thread").join().expect("no panic");
     });
 }
@@ -42,7 +46,7 @@ fn check(text: &str) {
         }
     };
     let Ok(program) = link(module, &config, Options { skip_properties: true, ..Options::default() }) else { return };
-    let mut machine = Machine::new(&program, Box::new(Hurry(Cell::new(0))));
+    let mut machine = Machine::new(&program, Box::new(Hurry::default()));
     let mut errors = Vec::new();
     for (_, assumption) in &program.module.assumptions {
         errors.extend(machine.value(*assumption, None).err());
@@ -62,7 +66,7 @@ fn check(text: &str) {
 }
 
 /// Finds no module besides those that come with us.
-struct Alone;
+pub(crate) struct Alone;
 
 impl Loader for Alone {
     fn load(&mut self, _: &str) -> Option<(String, String)> {
@@ -71,7 +75,8 @@ impl Loader for Alone {
 }
 
 /// A world that ends soon.
-struct Hurry(Cell<u32>);
+#[derive(Default)]
+pub(crate) struct Hurry(Cell<u32>);
 
 /// How often it is asked whether to stop before it says so.
 const PATIENCE: u32 = 4096;

@@ -1,0 +1,16 @@
+//! The types whose states are carried from one check of a key to the next are those that the book names.
+
+use std::fs;
+use std::path::Path;
+
+use judge::{Judge, Options};
+
+#[test]
+fn the_book_names_the_types_that_are_not_carried() {
+    let carries = |name: &str| Judge::new(name, Options::default()).expect("a specification").carries();
+    let not_carried: Vec<&str> = models::names().iter().map(|about| about.name).filter(|name| !carries(name)).collect();
+    assert_eq!(not_carried, ["mutex"]);
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src");
+    let text = fs::read_to_string(book.join("fleet.md")).expect("a chapter").replace('\n', " ");
+    assert!(text.contains("States are carried for built-in specifications, except `mutex`"));
+}
