@@ -117,7 +117,7 @@ fn code(text: &str) -> Vec<(usize, String, bool)> {
             Event::Code(span) => lines.push((line, span.to_string(), true)),
             Event::Text(block) if is_shell => {
                 let commands = block.lines().enumerate();
-                let without_remark = |text: &str| text.split(" #").next().unwrap_or_default().to_owned();
+                let without_remark = |text: &str| text.split(" #").next().unwrap_or_default().trim_end().to_owned();
                 lines.extend(commands.map(|(number, text)| (line + number, without_remark(text), false)));
             }
             _ => {}
