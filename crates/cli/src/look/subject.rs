@@ -96,7 +96,6 @@ fn of_history(args: &SubjectArgs, spec: String, trace: &Path) -> Result<Subject,
         run: None,
         store: Store::at(&args.store.store),
         interleaving: None,
-        keys: None,
         temporary: None,
     })))
 }
