@@ -12,7 +12,8 @@
 //! Operations without a rank are placed where they fit. A finished observer is placed in the first state that allows
 //! it, which excludes nothing: it changes no state. An unfinished operation is placed when the next operation is not
 //! allowed without it; which one to take, and when, is a guess, so a failure is not *certain* if there are any. A
-//! finished operation without a rank that may change the state leaves the order incomplete.
+//! finished operation without a rank that may change the state leaves the order incomplete, and so does one that was
+//! blocked at the end.
 
 use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
@@ -151,6 +152,10 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
 
     /// Takes in the next operation by its start.
     pub fn push(&mut self, op: Op<P>, rank: Option<R>) -> Step<S> {
+        // The system gave no place to an operation that was blocked at the end, and no guess may follow it.
+        if op.is_last {
+            return Ok(Some(Misfit::Unranked(op.id)));
+        }
         let start = op.interval.start();
         while self.ends.peek().is_some_and(|Reverse((end, ..))| *end < start)
             && let Some(Reverse((_, rank, op))) = self.ends.pop()

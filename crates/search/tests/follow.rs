@@ -136,3 +136,13 @@ fn an_order_is_followed_exactly_if_it_is_one() {
 fn an_order_is_followed_exactly_if_it_is_one_at_length() {
     compare(1_000_000..2_000_000, 9);
 }
+
+#[test]
+fn an_operation_that_was_blocked_leaves_the_order_incomplete() {
+    let mut rng = Rng::with_seed(1);
+    let table = Table::random(&mut rng);
+    let history = History::from_calls([(0, 0, Some(1), TableOp(0))]).expect("a history");
+    let Ok(mut follower) = Follower::<_, u32, _>::new(&table, false);
+    let Ok(misfit) = follower.push(Op { is_last: true, ..history.ops()[0].clone() }, Some(1));
+    assert_eq!(misfit, Some(Misfit::Unranked(OpId(0))));
+}
