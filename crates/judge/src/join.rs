@@ -66,21 +66,3 @@ fn join(traces: Vec<(&Path, Trace)>) -> Trace {
     }
     all
 }
-
-#[cfg(test)]
-mod tests {
-    use history::History;
-    use history::format::text;
-
-    use super::*;
-
-    #[test]
-    fn processes_with_one_name_stay_apart() {
-        let trace = |text: &str| text::read(text.as_bytes()).unwrap();
-        let (a, b) = (trace("w [1 4] put(1)\nx [1 2] get() = 0\n"), trace("w [2 3] get() = 1\n"));
-        let history = History::new(join(vec![(Path::new("run/a.txt"), a), (Path::new("run/b.txt"), b)])).unwrap();
-        let shown: Vec<String> =
-            history.ops().iter().map(|op| format!("{} {}", history.name(op.id), op.call)).collect();
-        assert_eq!(shown, ["x:0 get() = 0", "a/w:0 put(1)", "b/w:0 get() = 1"]);
-    }
-}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use judge::{Judge, Options};
+use omnilink_judge::{Judge, Options};
 
 #[test]
 fn the_book_names_the_types_that_are_not_carried() {
