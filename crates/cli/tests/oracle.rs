@@ -66,7 +66,7 @@ fn ending(name: &str) -> String {
     let states = report["trace"].as_array().map_or(0, Vec::len).to_string();
     let verdict = report["verdict"].as_str().expect("a report has a verdict");
     let outcome = match (verdict, report["invariant"].as_str()) {
-        ("holds", _) => "ok".to_owned(),
+        ("holds" | "empty", _) => "ok".to_owned(),
         ("violated", Some(invariant)) => format!("invariant {invariant}"),
         ("violated", None) if report["property"].is_string() => "property".to_owned(),
         ("violated", None) => "assumption".to_owned(),
@@ -147,7 +147,7 @@ fn recent_specs() {
         let output = omnilink(&[&words[..], &["--search".as_ref(), search.as_ref()]].concat());
         let report: Value = serde_json::from_str(&output).expect("a report");
         let verdict = match (report["verdict"].as_str(), report["invariant"].as_str()) {
-            (Some("holds"), _) => "ok".to_owned(),
+            (Some("holds" | "empty"), _) => "ok".to_owned(),
             (Some("violated"), Some(invariant)) => format!("invariant {invariant}"),
             (Some("violated"), None) if report["property"].is_string() => "property".to_owned(),
             (other, _) => format!("{other:?}"),

@@ -20,6 +20,9 @@ Next == (\E n \in 1..2 : Put(n)) \/ Take
 Positive == \A i \in DOMAIN queue : queue[i] > 0
 Short == Positive /\ Len(queue) < 2
 Last == queue[Len(queue)] > 0
+Never == FALSE /\ queue = <<>> /\ taken = 0
+Known == taken \in 0..2
+Growing == [][taken' >= taken]_taken
 Slow == \A s \in SUBSET (1..40) : s # {41}
 ====
 ";
@@ -82,6 +85,52 @@ fn what_cannot_be_evaluated_is_wrong() {
 #[test]
 fn a_limit_makes_it_inconclusive() {
     insta::assert_snapshot!(check("states", "", "--max-states 5"));
+}
+
+#[test]
+fn a_specification_without_a_state_is_empty() {
+    insta::assert_snapshot!(check("constraint", "CONSTRAINT Never\nINVARIANT Positive\n", ""), @r"
+    Queue.tla: empty
+      the constraint `Never` excludes every initial state: no step was checked
+      1 state generated, 0 distinct, 0 left, depth 1
+    exit 4
+    ");
+    let directory = directory("init", "");
+    fs::write(directory.join("Queue.cfg"), "INIT Never\nNEXT Next\n").expect("a file for a test");
+    insta::assert_snapshot!(run(&directory, &["spec", "check", "Queue.tla"]), @r"
+    Queue.tla: empty
+      no state satisfies the initial predicate: nothing was checked
+      0 states generated, 0 distinct, 0 left, depth 1
+    exit 4
+    ");
+}
+
+#[test]
+fn what_was_checked_is_named() {
+    insta::assert_snapshot!(check("nothing", "", "--deadlock false"), @r"
+    Queue.tla: holds: no evaluation error; no invariant or property is given
+      28 states generated, 21 distinct, 0 left, depth 5
+    exit 0
+    ");
+    insta::assert_snapshot!(check("two", "INVARIANT Positive Known\nPROPERTY Growing\n", "--deadlock false"), @r"
+    Queue.tla: holds: Positive, Known, Growing
+      28 states generated, 21 distinct, 0 left, depth 5
+    exit 0
+    ");
+}
+
+#[test]
+fn a_variable_that_grows_for_ever_is_named() {
+    let directory = directory("grows", "");
+    let module = "---- MODULE Queue ----\nEXTENDS Naturals\nVARIABLES n, b\nInit == n = 0 /\\ b = TRUE\n\
+                  Next == n' = n + 1 /\\ b' = ~b\n====\n";
+    fs::write(directory.join("Queue.tla"), module).expect("a file for a test");
+    insta::assert_snapshot!(run(&directory, &["spec", "check", "Queue.tla", "--max-states", "20"]), @r"
+    Queue.tla: inconclusive
+      stopped: the limit on states was reached; `n` has a new value at each of 20 depths: a CONSTRAINT can bound it
+      20 states generated, 20 distinct, 1 left, depth 20
+    exit 3
+    ");
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn answer(report: &Value) -> Answer {
     let number = |value: &Value| value.as_u64().map(|number| number.to_string()).unwrap_or_default();
     let (stats, verdict) = (&report["stats"], report["verdict"].as_str().unwrap_or_default());
     let outcome = match (verdict, report["invariant"].as_str()) {
-        ("holds", _) => "ok".to_owned(),
+        ("holds" | "empty", _) => "ok".to_owned(),
         ("violated", Some(invariant)) => format!("invariant {invariant}"),
         ("violated", None) if report["property"].is_string() => "property".to_owned(),
         ("violated", None) if report["reason"].as_str().is_some_and(|why| why.starts_with("the postcondition")) => {

@@ -29,6 +29,13 @@ pub(super) struct Outcome<'a> {
     pub(super) elapsed: Duration,
 }
 
+impl Outcome<'_> {
+    /// Whether the specification has no state, so that everything holds.
+    pub(super) fn is_empty(&self) -> bool {
+        self.program.init.is_some() && self.checked.stats.distinct == 0
+    }
+}
+
 pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     limits::catch_interrupts();
     let label = args.located.file.display().to_string();
@@ -71,6 +78,7 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
         Output::Json => show::json(&outcome, &mut machine),
     }
     match outcome.checked.verdict {
+        Verdict::Holds { .. } if outcome.is_empty() => Exit::Empty,
         Verdict::Holds { .. } => Exit::Accepted,
         Verdict::AssumptionFalse(_)
         | Verdict::Violated { .. }
@@ -78,7 +86,7 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
         | Verdict::Deadlock { .. }
         | Verdict::PostconditionFalse(_) => Exit::Rejected,
         Verdict::Error { .. } => Exit::Wrong,
-        Verdict::Stopped(_) => Exit::Inconclusive,
+        Verdict::Stopped { .. } => Exit::Inconclusive,
     }
 }
 

@@ -19,12 +19,13 @@ pub(super) const SCHEMA: &str = "omnilink.spec-check/1";
 pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
     let bold = Style::new().bold();
     let color = match outcome.checked.verdict {
-        Verdict::Holds { .. } => AnsiColor::Green,
-        Verdict::Stopped(_) => AnsiColor::Yellow,
+        Verdict::Holds { .. } if !outcome.is_empty() => AnsiColor::Green,
+        Verdict::Holds { .. } | Verdict::Stopped { .. } => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     }
     .on_default();
-    outln!("{bold}{}{bold:#}: {color}{}{color:#}", outcome.label, word(&outcome.checked.verdict));
+    let claims = if word(outcome) == "holds" { format!(": {}", claims(outcome)) } else { String::new() };
+    outln!("{bold}{}{bold:#}: {color}{}{color:#}{claims}", outcome.label, word(outcome));
     if let Some(reason) = reason(outcome) {
         outln!("  {reason}");
     }
@@ -43,8 +44,9 @@ pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
     outln!("  {}", counts(outcome));
 }
 
-fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
+fn word(outcome: &Outcome<'_>) -> &'static str {
+    match outcome.checked.verdict {
+        Verdict::Holds { .. } if outcome.is_empty() => "empty",
         Verdict::Holds { .. } => "holds",
         Verdict::AssumptionFalse(_)
         | Verdict::Violated { .. }
@@ -52,8 +54,40 @@ fn word(verdict: &Verdict) -> &'static str {
         | Verdict::PostconditionFalse(_) => "violated",
         Verdict::Deadlock { .. } => "deadlock",
         Verdict::Error { .. } => "error",
-        Verdict::Stopped(_) => "inconclusive",
+        Verdict::Stopped { .. } => "inconclusive",
     }
+}
+
+/// The formulas that were checked: `TypeOK, Safe; no deadlock`.
+fn claims(outcome: &Outcome<'_>) -> String {
+    let program = outcome.program;
+    let assumptions = match program.module.assumptions.len() {
+        0 => "nothing to check".to_owned(),
+        1 => "1 assumption".to_owned(),
+        many => format!("{many} assumptions"),
+    };
+    let names = names(program).join(", ");
+    match (program.init.is_some(), names.is_empty(), program.check_deadlock) {
+        (false, true, _) => assumptions,
+        (false, false, _) => format!("{assumptions}; {names}"),
+        (true, true, true) => "no deadlock; no invariant or property is given".to_owned(),
+        (true, true, false) => "no evaluation error; no invariant or property is given".to_owned(),
+        (true, false, true) => format!("{names}; no deadlock"),
+        (true, false, false) => names,
+    }
+}
+
+/// The names of the invariants, properties and postconditions. A property may be in several parts.
+fn names(program: &Program) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    let properties = program.properties.iter().map(|(name, _)| name);
+    let all = program.invariants.iter().map(|(name, _)| name).chain(properties);
+    for name in all.chain(program.postconditions.iter().map(|(name, _)| name)) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The text beside the word.
@@ -71,6 +105,11 @@ fn reason(outcome: &Outcome<'_>) -> Option<String> {
     let property = |index: usize| format!("the property `{}`", program.properties[index].0);
     let postcondition = |index: usize| format!("the postcondition `{}`", program.postconditions[index].0);
     Some(match &outcome.checked.verdict {
+        Verdict::Holds { .. } if outcome.is_empty() => match (outcome.checked.stats.generated, &*program.constraints) {
+            (0, _) => "no state satisfies the initial predicate: nothing was checked".into(),
+            (_, [(name, _)]) => format!("the constraint `{name}` excludes every initial state: no step was checked"),
+            _ => "the constraints exclude every initial state: no step was checked".into(),
+        },
         Verdict::Holds { is_cut_short: false } => return None,
         Verdict::Holds { is_cut_short: true } => {
             "the specification asked to stop before all states were visited".into()
@@ -99,14 +138,44 @@ fn reason(outcome: &Outcome<'_>) -> Option<String> {
             let at = if trace.is_empty() { String::new() } else { format!(" of state {}", trace.len()) };
             format!("{what}{at} could not be computed")
         }
-        Verdict::Stopped(limit) => match limit {
-            Limit::States => "stopped: the limit on states was reached",
-            Limit::Time => "stopped: the time is up",
-            Limit::Memory => "stopped: the limit on memory was reached",
-            Limit::Interrupt => "stopped: interrupted",
+        Verdict::Stopped { limit, path } => {
+            let limit = match limit {
+                Limit::States => "stopped: the limit on states was reached",
+                Limit::Time => "stopped: the time is up",
+                Limit::Memory => "stopped: the limit on memory was reached",
+                Limit::Interrupt => "stopped: interrupted",
+            };
+            format!("{limit}{}", growth(program, path))
         }
-        .into(),
     })
+}
+
+/// A path with fewer states says little about a variable that grows.
+const LONG_PATH: usize = 8;
+
+/// The variables that have another value in every state of a path: the states may be infinitely many.
+fn growth(program: &Program, path: &[State]) -> String {
+    if path.len() < LONG_PATH {
+        return String::new();
+    }
+    let is_new_each_time = |variable: usize| {
+        let values: std::collections::BTreeSet<&Value> = path.iter().map(|state| &state[variable]).collect();
+        values.len() == path.len()
+    };
+    let variables = program.module.variables.iter().enumerate();
+    let growing: Vec<String> = variables
+        .filter(|(variable, _)| is_new_each_time(*variable))
+        .map(|(_, variable)| format!("`{}`", variable.name))
+        .collect();
+    match growing.len() {
+        0 => String::new(),
+        1 => format!("; {} has a new value at each of {} depths: a CONSTRAINT can bound it", growing[0], path.len()),
+        _ => format!(
+            "; {} have new values at each of {} depths: a CONSTRAINT can bound them",
+            growing.join(", "),
+            path.len()
+        ),
+    }
 }
 
 fn trace(verdict: &Verdict) -> Option<&[Step<Label, State>]> {
@@ -199,7 +268,8 @@ pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
     let document = json!({
         "schema": SCHEMA,
         "spec": outcome.label,
-        "verdict": word(&outcome.checked.verdict),
+        "verdict": word(outcome),
+        "checked": { "names": names(program), "deadlock": program.init.is_some() && program.check_deadlock },
         "reason": reason(outcome),
         "invariant": invariant,
         "property": property,

@@ -67,7 +67,12 @@ pub enum Verdict {
         trace: Vec<Step<Label, State>>,
     },
     /// A limit was reached.
-    Stopped(Limit),
+    Stopped {
+        /// The limit.
+        limit: Limit,
+        /// The states from an initial one to the one found last; empty if an evaluation was interrupted.
+        path: Vec<State>,
+    },
 }
 
 /// The formula being evaluated when an error occurred.
@@ -153,7 +158,7 @@ pub fn check<'p>(
             };
             Verdict::Error { error, during, trace }
         }
-        End::Stopped(limit) => Verdict::Stopped(limit),
+        End::Stopped { limit, path } => Verdict::Stopped { limit, path },
     };
     Checked { verdict: workers[0].unless_stopped(verdict), stats: outcome.stats }
 }
@@ -318,7 +323,8 @@ impl Checker<'_> {
         match verdict {
             Verdict::Error { error, .. } if error.kind == ErrorKind::Stopped => {
                 // The limit may have been lifted since; the search was stopped all the same.
-                Verdict::Stopped(self.machine.world().limit().unwrap_or(Limit::Interrupt))
+                let limit = self.machine.world().limit().unwrap_or(Limit::Interrupt);
+                Verdict::Stopped { limit, path: Vec::new() }
             }
             verdict => verdict,
         }

@@ -12,7 +12,8 @@
 //! 1. Each worker takes pieces of the block, computes successors, and drops those that earlier blocks found.
 //! 2. The others are sorted by hash into shards, and each shard is updated by one worker, in the order of keys. So
 //!    among equal successors the one with the least key wins.
-//! 3. The new states, in the order of keys, are checked against the invariants.
+//! 3. The new states, in the order of keys, are checked against the invariants, and initial ones against the
+//!    properties.
 //!
 //! A violation, a deadlock or an error ends a search; it is an *event* with a key. Of several events in a block, the
 //! one with the least key counts, and so do only the states with smaller keys; hence all counts are those of one
@@ -180,7 +181,12 @@ pub enum End<E: Explorer> {
     /// The specification ended the search.
     Exited,
     /// A limit was reached.
-    Stopped(Limit),
+    Stopped {
+        /// The limit.
+        limit: Limit,
+        /// The states from an initial one to the one found last.
+        path: Vec<E::State>,
+    },
 }
 
 /// A behavior: one step for each state.

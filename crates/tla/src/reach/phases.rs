@@ -153,10 +153,11 @@ fn keep_if_new<E: Explorer>(
     };
     let distinguished = distinct_by.as_ref().unwrap_or(&state);
     let hash = store.hash(distinguished);
-    // An initial state is checked once, a step as often as it is found. The invariants of the state come first: of two
-    // events with one key, that of the last phase counts.
+    // A step is checked as often as it is found, an initial state once: of several with equal views the first, which
+    // the last phase checks. The invariants of the state come first: of two events with one key, that of the last phase
+    // counts.
     let is_new = !store.contains(hash, distinguished);
-    let kind = if from.is_some() || is_new { judge_step(explorer, from, &state) } else { None };
+    let kind = if from.is_some() { judge_step(explorer, from, &state) } else { None };
     if is_new {
         let state = explorer.kept(state);
         found[store.shard_of(hash)].push(Found { key, hash, state, distinct_by });
@@ -223,15 +224,25 @@ pub(super) fn settle<E: Explorer>(
     new
 }
 
-/// Phase 3: checks the invariants of the new states; returns the event with the least key, if any.
-pub(super) fn inspect<E: Explorer>(workers: &mut [E], store: &Store<E::State>, new: &[New]) -> Option<Event<E>> {
+/// Phase 3: checks the invariants of the new states, and the properties of initial ones; returns the event with the
+/// least key, if any.
+pub(super) fn inspect<E: Explorer>(
+    workers: &mut [E],
+    store: &Store<E::State>,
+    new: &[New],
+    level: usize,
+) -> Option<Event<E>> {
     let last_needed = AtomicUsize::new(usize::MAX);
     let events = share(workers, new.len().div_ceil(PIECE), |explorer, index| {
         if index > last_needed.load(Ordering::Relaxed) {
             return None;
         }
+        // This worker may have expanded no state of the level.
+        explorer.set_level(level + 1);
         let event = new[index * PIECE..].iter().take(PIECE).find_map(|new| {
-            let kind = judge(explorer, store.state(new.id))?;
+            let state = store.state(new.id);
+            let initial = |explorer: &mut E| (level == 0).then(|| judge_step(explorer, None, state)).flatten();
+            let kind = judge(explorer, state).or_else(|| initial(explorer))?;
             Some(Event { key: new.key, kind })
         });
         if event.is_some() {

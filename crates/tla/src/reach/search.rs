@@ -37,7 +37,9 @@ pub fn explore<E: Explorer>(
             search.stats.queued = (rest - block.len() + next.len()) as u64;
             let limit = if search.store.is_full() { Some(Limit::States) } else { watch(&search.stats) };
             if let Some(limit) = limit {
-                return Outcome { end: End::Stopped(limit), stats: search.stats };
+                let last = next.last().or(frontier.last().filter(|id| **id != StateId::BEGINNING));
+                let path = last.map_or(Vec::new(), |id| search.store.path(*id).into_iter().cloned().collect());
+                return Outcome { end: End::Stopped { limit, path }, stats: search.stats };
             }
         }
         if next.is_empty() {
@@ -71,7 +73,7 @@ impl<E: Explorer> Search<'_, E> {
         let until = event.as_ref().map(|event| event.key);
         let parent = |key: Key| frontier[key.position as usize];
         let new = phases::settle(is_alone, &mut self.store, &mut pieces, until, parent);
-        let event = phases::first(phases::inspect(self.workers, &self.store, &new).into_iter().chain(event));
+        let event = phases::first(phases::inspect(self.workers, &self.store, &new, level).into_iter().chain(event));
         self.count(first, &pieces, &new, event.as_ref().map(|event| event.key), level);
         let Some(event) = event else {
             next.extend(new.iter().map(|new| new.id));

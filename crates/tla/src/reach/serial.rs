@@ -62,7 +62,13 @@ impl<E: Explorer> Serial<'_, E> {
 
     fn watch(&mut self, watch: &mut dyn FnMut(&Stats) -> Option<Limit>) -> Step<(), E> {
         let limit = if self.store.is_full() { Some(Limit::States) } else { watch(&self.stats) };
-        limit.map_or(Ok(()), |limit| Err(Box::new(End::Stopped(limit))))
+        let Some(limit) = limit else { return Ok(()) };
+        let last = match self.plan.order {
+            Order::Breadth => self.queue.back(),
+            Order::Depth => self.queue.front(),
+        };
+        let path = last.map_or(Vec::new(), |(id, _)| self.store.path(*id).into_iter().cloned().collect());
+        Err(Box::new(End::Stopped { limit, path }))
     }
 
     /// Computes the initial states.

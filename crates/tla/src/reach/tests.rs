@@ -15,6 +15,9 @@ struct Toy {
     /// `x` must stay below, then `y`.
     invariants: [Option<i32>; 2],
     by_x: bool,
+    by_y: bool,
+    /// `x` of an initial state must stay below.
+    initial_limit: Option<i32>,
     next: Next,
     exits_at: Option<i32>,
     exited: bool,
@@ -65,8 +68,16 @@ impl Explorer for Toy {
         Ok(is_allowed && self.x_limit.is_none_or(|limit| x < limit))
     }
 
-    fn key(&mut self, &(x, _): &Pair) -> Result<Option<Pair>, &'static str> {
-        Ok(self.by_x.then_some((x, 0)))
+    fn key(&mut self, &(x, y): &Pair) -> Result<Option<Pair>, &'static str> {
+        Ok(self.by_x.then_some((x, 0)).or(self.by_y.then_some((0, y))))
+    }
+
+    fn violated_property(
+        &mut self,
+        from: Option<&Pair>,
+        &(x, _): &Pair,
+    ) -> Result<Option<usize>, (usize, &'static str)> {
+        Ok((from.is_none() && self.initial_limit.is_some_and(|limit| x >= limit)).then_some(0))
     }
 
     fn violated(&mut self, &(x, y): &Pair) -> Result<Option<usize>, (usize, &'static str)> {
@@ -93,6 +104,8 @@ const LIMITED: Toy = Toy {
     y_limit: Some(3),
     invariants: [None, None],
     by_x: false,
+    by_y: false,
+    initial_limit: None,
     next: Next::Grow,
     exits_at: None,
     exited: false,
@@ -116,7 +129,7 @@ fn run(toy: Toy, workers: usize, most: u64) -> String {
         End::Deadlock { trace: states } => format!("deadlock:{}", trace(states)),
         End::Error { error, trace: states, .. } => format!("{error}:{}", trace(states)),
         End::Exited => "exited".into(),
-        End::Stopped(limit) => format!("stopped by {limit:?}"),
+        End::Stopped { limit, .. } => format!("stopped by {limit:?}"),
     };
     format!("{end}; {generated} generated, {distinct} distinct, {queued} queued, depth {depth}")
 }
@@ -177,4 +190,13 @@ fn large_levels_are_the_same_for_any_number_of_workers() {
     insta::assert_snapshot!(check(Toy { invariants, ..large }), @"violates 1: (0, 0) step 1 (0, 1) step 1 (0, 2) step 1 (0, 3) step 1 (0, 4) step 1 (0, 5) step 1 (0, 6) step 1 (0, 7) step 1 (0, 8); 72783 generated, 20093 distinct, 2521 queued, depth 9");
     insta::assert_snapshot!(check(Toy { invariants: [Some(2503), None], ..large }), @"violates 0: (2499, 0) step 3 (2501, 1) step 3 (2503, 2); 22513 generated, 7509 distinct, 2505 queued, depth 3");
     insta::assert_snapshot!(check_up_to(large, 20_000), @"stopped by States; 72781 generated, 20092 distinct, 2522 queued, depth 8");
+}
+
+/// With a view, the first of the initial states with equal views stands for the others.
+#[test]
+fn a_property_of_initial_states_is_checked_once_for_each_view() {
+    let viewed = Toy { more: 1, by_y: true, initial_limit: Some(1), ..LIMITED };
+    insta::assert_snapshot!(check(viewed), @"finished; 14 generated, 3 distinct, 0 queued, depth 3");
+    let whole = Toy { by_y: false, ..viewed };
+    insta::assert_snapshot!(check(whole), @"violates Property(0); 2 generated, 2 distinct, 1 queued, depth 1");
 }
