@@ -128,9 +128,9 @@ impl Prepared {
                 return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());
             }
         }
-        for (name, value) in &given {
-            config.give(name, LiteralKind::Computed(value.clone()));
-        }
+        let given = config.give_recorded(given, &mut module.strings).map_err(|(name, error)| {
+            Problem::new(format!("the values of the constant `{name}` are of different kinds: {error}"))
+        })?;
         let json: Vec<&Json> = lines.lines.iter().map(|line| &line.json).collect();
         let mapping = Mapping::new(settings, text, name, module, &json)?;
         Ok(Prepared { files, lines, mapping, given })

@@ -20,7 +20,8 @@ use history::{Call, Op, OpId, Outcome, ProcessId, Record, Schema, Trace};
 use rustc_hash::FxBuildHasher;
 use settings::{Mapping, Settings};
 use smallvec::SmallVec;
-use tla::ir::VarId;
+use tla::datum::brief;
+use tla::ir::{Level, VarId};
 use tla::machine::Machine;
 use tla::program::{Key, Operation, Program, Touch};
 use tla::value::Value;
@@ -271,7 +272,7 @@ impl<'p> Binder<'p> {
             };
             if let Some((place, why)) = refused {
                 let param = stage.operation.params.get(place).map_or(String::new(), |param| param.name.clone());
-                let problem = self.refused(op, processes, action, stage, &of_stage, (place, &why));
+                let problem = self.refused(op, processes, action, stage, (&of_stage, place, &why), machine);
                 if self.refused.contains(&(action, param.clone())) {
                     return Ok(None);
                 }
@@ -606,8 +607,8 @@ impl<'p> Binder<'p> {
         processes: &[Arc<str>],
         action: u32,
         stage: &Stage,
-        args: &[Option<Value>],
-        (place, why): (usize, &str),
+        (args, place, why): (&[Option<Value>], usize, &str),
+        machine: &mut Machine<'_>,
     ) -> Problem {
         let Some(param) = stage.operation.params.get(place) else {
             let site = self.program.definition(stage.operation.def).site;
@@ -623,10 +624,22 @@ impl<'p> Binder<'p> {
             Some((set, site)) => {
                 let origin = self.actions[action as usize].origins[stage.places[place]];
                 let help = self.feeding(set, op.call.schema(), origin);
-                Problem::new(format!("{message}, which is not in `{set}`")).at(*site, why).help(Some(help))
+                let elements = self.shown(set, machine).map_or(String::new(), |elements| format!(" = {elements}"));
+                Problem::new(format!("{message}, which is not in `{set}`{elements}")).at(*site, why).help(Some(help))
             }
             None => Problem::new(format!("{message}: {why}")),
         }
+    }
+
+    /// The value of a set that `Next` names, in a few words; `None` if it is another expression, or depends on a state.
+    fn shown(&self, set: &str, machine: &mut Machine<'_>) -> Option<String> {
+        let &def = self.program.module.names.get(set)?;
+        let definition = self.program.definition(def);
+        if !definition.params.is_empty() || definition.level != Level::Constant {
+            return None;
+        }
+        let elements = machine.evaluate_definition(def, None).ok()?;
+        Some(brief(machine, &elements))
     }
 
     /// How to extend a set by the recorded value.
@@ -638,13 +651,18 @@ impl<'p> Binder<'p> {
             Origin::Process => Some("process".to_owned()),
             Origin::Operation | Origin::Any => None,
         };
+        let known: Vec<String> =
+            self.settings.constants.get(set).into_iter().flatten().map(|feed| format!("{feed}")).collect();
         match (self.constants.iter().any(|constant| constant == set), feed) {
+            (true, Some(feed)) if known.contains(&feed) => {
+                format!("`{feed}` feeds `{set}` already, without recorded nulls: let `Next` take them from another set")
+            }
             (true, Some(feed)) => {
-                let known = self.settings.constants.get(set).into_iter().flatten().map(|feed| format!("\"{feed}\", "));
+                let all: Vec<String> = known.into_iter().chain([feed]).map(|feed| format!("\"{feed}\"")).collect();
                 format!(
-                    "widen `{set}` in the configuration, or feed it from the recording: write `{set} = [{}\"{feed}\"]` \
+                    "widen `{set}` in the configuration, or feed it from the recording: write `{set} = [{}]` \
                      under `[constants]` in omnilink.toml",
-                    known.collect::<String>()
+                    all.join(", ")
                 )
             }
             (true, None) => format!("widen `{set}` in the configuration"),

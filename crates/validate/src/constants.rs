@@ -1,14 +1,16 @@
 //! Constants that get their values from the trace.
 //!
 //! A specification quantifies over all keys and all values; a trace has some. The settings declare which fields feed
-//! which constant, and the constant is the set of all values of these fields in the trace. A companion module may
+//! which constant, and the constant is the set of all values of these fields in the trace. If the configuration gives the
+//! constant model values, so does the trace: a new name is a new model value. A companion module may
 //! instead declare a constant `Trace`, the sequence of all operations, and compute anything from it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use history::{Call, Op};
 use settings::{Feed, Settings};
 use tla::config::{Config, LiteralKind};
+use tla::error::EvalError;
 use tla::ir::{Body, Module};
 use tla::value::Value;
 
@@ -80,8 +82,11 @@ impl<'s> Harvest<'s> {
     /// Gives the constants their values, and returns them.
     pub fn give(self, module: &mut Module, config: &mut Config) -> Result<Vec<(String, Value)>, Vec<Problem>> {
         let values = Values::new(config, &module.strings);
-        let mut given: BTreeMap<String, Value> = BTreeMap::new();
+        let mut given: Vec<(String, Value)> = Vec::new();
         let mut problems = Vec::new();
+        let of_different_kinds = |name: &str, error: &EvalError| {
+            Problem::new(format!("the recorded values for the constant `{name}` are of different kinds: {error}"))
+        };
         for (name, feeds, elements) in &self.feeds {
             if !module.names.contains_key(*name) {
                 let names = module.names.keys().map(String::as_str);
@@ -104,17 +109,17 @@ impl<'s> Harvest<'s> {
                 translated.extend(self.processes.iter().map(|process| values.process(process, strings)));
             }
             match Value::set(translated) {
-                Ok(set) => {
-                    given.insert((*name).to_owned(), set);
-                }
-                Err(error) => {
-                    let message =
-                        format!("the recorded values for the constant `{name}` are of different kinds: {error}");
-                    problems.push(Problem::new(message));
-                }
+                Ok(set) => given.push(((*name).to_owned(), set)),
+                Err(error) => problems.push(of_different_kinds(name, &error)),
             }
         }
+        let mut given = config.give_recorded(given, &mut module.strings).unwrap_or_else(|(name, error)| {
+            problems.push(of_different_kinds(&name, &error));
+            Vec::new()
+        });
         if let Some(trace) = &self.trace {
+            // With the model values that constants brought.
+            let values = Values::new(config, &module.strings);
             let mut records = Vec::new();
             for (process, op) in trace {
                 match record(op, process, &values, &module.strings) {
@@ -122,14 +127,10 @@ impl<'s> Harvest<'s> {
                     Err(error) => problems.push(Problem::new(format!("an operation of {process}: {error}"))),
                 }
             }
-            given.insert(TRACE.to_owned(), Value::seq(records));
+            let trace = Value::seq(records);
+            config.give(TRACE, LiteralKind::Computed(trace.clone()));
+            given.push((TRACE.to_owned(), trace));
         }
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        for (name, value) in &given {
-            config.give(name, LiteralKind::Computed(value.clone()));
-        }
-        Ok(given.into_iter().collect())
+        if problems.is_empty() { Ok(given) } else { Err(problems) }
     }
 }

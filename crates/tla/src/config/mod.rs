@@ -16,6 +16,7 @@ use rustc_hash::FxBuildHasher;
 use tla_syntax::ast::Name;
 use tla_syntax::{Diagnostic, Span};
 
+use crate::error::EvalError;
 use crate::strings::{Str, Strings};
 use crate::value::{Model, Value};
 use lexer::{Token, TokenKind};
@@ -64,7 +65,10 @@ impl Config {
                 LiteralKind::Set(elements) | LiteralKind::Tuple(elements) => {
                     elements.iter().for_each(|element| collect(element, strings, models));
                 }
-                LiteralKind::Bool(_) | LiteralKind::Int(_) | LiteralKind::Str(_) | LiteralKind::Computed(_) => {}
+                LiteralKind::Computed(value) => value.for_each_model(&mut |model| {
+                    models.insert(strings.text(&Str::Known(model.name)).to_owned(), model);
+                }),
+                LiteralKind::Bool(_) | LiteralKind::Int(_) | LiteralKind::Str(_) => {}
             }
         }
         let mut models = HashMap::default();
@@ -74,6 +78,52 @@ impl Config {
             }
         }
         models
+    }
+
+    /// Gives constants values from a recording, where a model value is a string with its name. A constant that had model
+    /// values and no strings keeps that kind: its strings become model values, new ones if need be. These names mean
+    /// the same in all constants. Returns the values given; an error names the constant.
+    pub fn give_recorded(
+        &mut self,
+        mut given: Vec<(String, Value)>,
+        strings: &mut Strings,
+    ) -> Result<Vec<(String, Value)>, (String, Box<EvalError>)> {
+        let mut models = self.models(strings);
+        for (_, value) in given.iter().filter(|(name, _)| self.has_models(name)) {
+            value.for_each_string(&mut |text| {
+                let name = strings.text(text).to_owned();
+                let Str::Known(rank) = strings.intern(&name) else { unreachable!("it was just added") };
+                let class = Model::class_of(&name);
+                models.entry(name).or_insert(Model { name: rank, class });
+            });
+        }
+        let model = |text: &Str| models.get(strings.text(text)).map(|model| Value::Model(*model));
+        for (name, value) in &mut given {
+            *value = value.with_strings(&model).map_err(|error| (name.clone(), error))?;
+            self.give(name, LiteralKind::Computed(value.clone()));
+        }
+        Ok(given)
+    }
+
+    /// Whether a constant has model values, and no strings.
+    fn has_models(&self, name: &str) -> bool {
+        fn count(literal: &Literal, found: &mut (bool, bool)) {
+            match &literal.kind {
+                LiteralKind::Model(_) => found.0 = true,
+                LiteralKind::Str(_) => found.1 = true,
+                LiteralKind::Set(elements) | LiteralKind::Tuple(elements) => {
+                    elements.iter().for_each(|element| count(element, found));
+                }
+                LiteralKind::Bool(_) | LiteralKind::Int(_) | LiteralKind::Computed(_) => {}
+            }
+        }
+        let mut found = (false, false);
+        for assignment in self.constants.iter().filter(|assignment| assignment.name.text == name) {
+            if let Meaning::Value(literal) = &assignment.meaning {
+                count(literal, &mut found);
+            }
+        }
+        found == (true, false)
     }
 
     /// Gives a constant a value, instead of any that it had.

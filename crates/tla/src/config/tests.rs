@@ -160,3 +160,28 @@ fn invalid_values() {
     1:38: this comment does not end
     ");
 }
+
+#[test]
+fn recorded_strings_become_model_values_where_a_constant_had_them() {
+    let mut strings = Strings::default();
+    let mut config = parse("CONSTANTS W = {w0, w1} N = {\"w0\"} M = {<<w0, 1>>} E = {}", &mut strings).expect("a .cfg");
+    let text = |strings: &mut Strings, text: &str| Value::Str(strings.intern(text));
+    let set = |elements: Vec<Value>| Value::set(elements).expect("a set");
+    let recorded = vec![
+        ("W".to_owned(), set(vec![text(&mut strings, "w0"), text(&mut strings, "w5")])),
+        ("N".to_owned(), set(vec![text(&mut strings, "w5"), text(&mut strings, "other")])),
+        ("M".to_owned(), set(vec![Value::seq(vec![text(&mut strings, "w6"), Value::Int(2)])])),
+        ("E".to_owned(), set(vec![text(&mut strings, "w6"), Value::Int(7)])),
+    ];
+    let given = config.give_recorded(recorded, &mut strings).map_err(|(name, error)| format!("{name}: {error}"));
+    assert!(given.is_ok_and(|given| given.len() == 4));
+    let models = config.models(&strings);
+    let mut names: Vec<&str> = models.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["w0", "w5", "w6"]);
+    let shown = |name: &str| match &config.constants.iter().find(|given| given.name.text == name).expect(name).meaning {
+        Meaning::Value(Literal { kind: LiteralKind::Computed(value), .. }) => value.display(&strings).to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(["W", "N", "M", "E"].map(shown).join(" "), "{w0, w5} {w5, \"other\"} {<<w6, 2>>} {w6, 7}");
+}

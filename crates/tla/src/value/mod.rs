@@ -20,6 +20,7 @@ mod compare;
 mod digest;
 mod display;
 mod function;
+mod parts;
 mod set;
 
 pub use compare::{compare, equal};
