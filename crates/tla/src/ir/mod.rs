@@ -447,8 +447,9 @@ pub enum Node {
     Prime(ExprId),
     /// `UNCHANGED e`
     Unchanged(ExprId),
-    /// `ENABLED A`
-    Enabled(ExprId),
+    /// `ENABLED A`, and the definitions that replace variables of the module it is in, if that is an instance. `A`
+    /// assigns their next values, too: `ENABLED` binds the variables of its module, so no replacement reaches them.
+    Enabled(ExprId, Box<[DefId]>),
     /// `[A]_v`
     Square(ExprId, ExprId),
     /// `<<A>>_v`

@@ -63,7 +63,7 @@ macro_rules! for_each_child {
             | Node::Field(a, _)
             | Node::Prime(a)
             | Node::Unchanged(a)
-            | Node::Enabled(a)
+            | Node::Enabled(a, _)
             | Node::Always(a)
             | Node::Idiom(_, a) => $visit(a),
             Node::Implies(a, b)

@@ -10,7 +10,7 @@
 //! them. Once every variable has a value, the rest is evaluated as a plain boolean, as in TLC, which is why
 //! `x' = 1 /\ (TRUE \/ TRUE)` has one successor and `(TRUE \/ TRUE) /\ x' = 1` has two.
 
-use std::ops::ControlFlow::{self, Break, Continue};
+use std::ops::ControlFlow::{Break, Continue};
 
 use smallvec::SmallVec;
 
@@ -26,7 +26,7 @@ use crate::value::Value;
 type Assigned = SmallVec<[VarId; 8]>;
 
 /// The continuation once a formula is true.
-type Then<'a, 'p> = &'a mut dyn FnMut(&mut Machine<'p>) -> Flow;
+pub(super) type Then<'a, 'p> = &'a mut dyn FnMut(&mut Machine<'p>) -> Flow;
 
 impl<'p> Machine<'p> {
     /// Runs `then` for every way to make a formula true, with the next values it needs assigned.
@@ -55,7 +55,8 @@ impl<'p> Machine<'p> {
                 if self.is_naming {
                     self.label = Some(Naming::Inlined(*def, args, self.current_frame()));
                 }
-                let flow = self.act(*body, then).map_err(|e| self.called(e, *def, expr));
+                let flow = self.entering(*def, |machine| machine.act(*body, then));
+                let flow = flow.map_err(|e| self.called(e, *def, expr));
                 self.label = outer;
                 flow
             }
@@ -66,11 +67,15 @@ impl<'p> Machine<'p> {
     fn act_other(&mut self, expr: ExprId, then: Then<'_, 'p>) -> Flow {
         match self.exprs.node(expr) {
             Node::Exists { bounds, body } => {
-                if self.is_refuted(expr) {
+                if self.is_refuted_step(expr) {
+                    return Ok(Continue(()));
+                }
+                let sets = self.sets_of(bounds)?;
+                if self.is_refuted(expr, &sets) {
                     return Ok(Continue(()));
                 }
                 let mut flow = Continue(());
-                self.for_each(bounds, expr, &mut |machine| {
+                self.for_each_of(bounds, &sets, expr, &mut |machine| {
                     let choice = |machine: &Self| machine.binding(expr, bounds);
                     flow = machine.act_branch(choice, *body, then)?;
                     Ok(flow.is_continue())
@@ -111,7 +116,8 @@ impl<'p> Machine<'p> {
                 if self.is_naming {
                     self.label = Some(Naming::Called(*def, frame));
                 }
-                let flow = self.act_within(frame, body, then).map_err(|e| self.called(e, *def, expr));
+                let flow = self.entering(*def, |machine| machine.act_within(frame, body, then));
+                let flow = flow.map_err(|e| self.called(e, *def, expr));
                 // The continuation belongs to the caller, and the frame of the label ends here.
                 self.label = outer;
                 self.leave(frame);
@@ -268,10 +274,12 @@ impl<'p> Machine<'p> {
             Node::Variable(_) => Some(std::slice::from_ref(expr)),
             Node::Inlined { body, .. } => self.plain_variables(body),
             Node::Tuple(parts) if parts.iter().all(is_variable) => Some(parts),
-            Node::Call { def, args } if args.is_empty() => match &self.definitions[def.0 as usize].body {
-                Body::Expr(body) => self.plain_variables(body),
-                _ => None,
-            },
+            Node::Call { def, args } if args.is_empty() && self.bound(*def).is_none() => {
+                match &self.definitions[def.0 as usize].body {
+                    Body::Expr(body) => self.plain_variables(body),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -306,7 +314,7 @@ impl<'p> Machine<'p> {
         self.chosen(choice, |machine| machine.act(body, then))
     }
 
-    fn act_assign(&mut self, variable: VarId, value: Value, expr: ExprId, then: Then<'_, 'p>) -> Flow {
+    pub(super) fn act_assign(&mut self, variable: VarId, value: Value, expr: ExprId, then: Then<'_, 'p>) -> Flow {
         if self.recorder.is_none() {
             return self.assign(variable, value, then);
         }
@@ -414,6 +422,7 @@ impl<'p> Machine<'p> {
     /// `UNCHANGED e`: assigns a variable, splits a tuple, enters a definition.
     fn act_unchanged(&mut self, expr: ExprId, then: Then<'_, 'p>) -> Flow {
         match self.exprs.node(expr) {
+            Node::Call { def, .. } if self.bound(*def).is_some() => self.act_unchanged_bound(*def, expr, then),
             Node::Variable(variable) => self.act_unchanged_variable(*variable, expr, then),
             Node::Tuple(parts) => self.act_unchanged_all(parts, then),
             Node::Inlined { body, .. } => self.act_unchanged(*body, then),
@@ -461,7 +470,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn act_unchanged_test(&mut self, expr: ExprId, then: Then<'_, 'p>) -> Flow {
+    pub(super) fn act_unchanged_test(&mut self, expr: ExprId, then: Then<'_, 'p>) -> Flow {
         match self.changes(expr) {
             Err(error) => self.act_failed(error, expr),
             Ok(false) => then(self),
@@ -485,6 +494,7 @@ impl<'p> Machine<'p> {
         match self.exprs.node(expr) {
             Node::Prime(inner) if self.reading == Reading::Current => self.plain_variable(*inner, frame),
             Node::Variable(variable) if self.reading == Reading::Next => Some(*variable),
+            Node::Call { def, .. } if self.bound_next(*def).is_some() => self.bound(*def),
             Node::Inlined { body, .. } => self.assignable(*body, frame),
             Node::Argument(_) | Node::Call { .. } => self.look_through(expr, frame, Self::assignable),
             _ => None,
@@ -494,6 +504,7 @@ impl<'p> Machine<'p> {
     fn plain_variable(&self, expr: ExprId, frame: Frame) -> Option<VarId> {
         match self.exprs.node(expr) {
             Node::Variable(variable) => Some(*variable),
+            Node::Call { def, .. } if self.bound(*def).is_some() => self.bound(*def),
             Node::Inlined { body, .. } => self.plain_variable(*body, frame),
             Node::Argument(_) | Node::Call { .. } => self.look_through(expr, frame, Self::plain_variable),
             _ => None,
@@ -528,22 +539,5 @@ impl<'p> Machine<'p> {
             }
             _ => None,
         }
-    }
-
-    /// Whether some next state makes an action true.
-    pub(super) fn enabled(&mut self, action: ExprId) -> Result<bool> {
-        let variables = self.next.len();
-        let next = std::mem::replace(&mut self.next, vec![None; variables]);
-        let unassigned = std::mem::replace(&mut self.unassigned, variables);
-        let was_naming = std::mem::replace(&mut self.is_naming, false);
-        let is_of_step = std::mem::replace(&mut self.is_of_step, false);
-        self.epoch += 1;
-        let flow = self.act(action, &mut |_| Ok(Break(())));
-        self.is_of_step = is_of_step;
-        self.next = next;
-        self.unassigned = unassigned;
-        self.is_naming = was_naming;
-        self.epoch += 1;
-        flow.map(|flow: ControlFlow<()>| flow.is_break())
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::bounds::Sets;
 use super::frame::{Reads, Slot};
 use super::{Machine, Reading};
 use crate::datum::{self, Closure, Datum, Elements, LazyFunction, LazySet, Native, Operand};
@@ -15,9 +16,6 @@ use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::{Arg, Arithmetic, Body, Bound, DefId, ExprId, Node, SlotId, VarId};
 use crate::strings::Str;
 use crate::value::{self, Value};
-
-/// The sets of a few bounds.
-type Sets = SmallVec<[Datum; 2]>;
 
 impl<'p> Machine<'p> {
     /// Evaluates an expression.
@@ -163,11 +161,15 @@ impl<'p> Machine<'p> {
                 datum::is_subset(self, &a, &b).map_err(|e| self.at(e, expr))
             }
             Node::Exists { bounds, body } => {
-                if self.is_refuted_by_changes(expr) || self.is_refuted(expr) {
+                if self.is_refuted_by_changes(expr) || self.is_refuted_step(expr) {
+                    return Ok(false);
+                }
+                let sets = self.sets_of(bounds)?;
+                if self.is_refuted(expr, &sets) {
                     return Ok(false);
                 }
                 let mut found = false;
-                self.for_each(bounds, expr, &mut |machine| {
+                self.for_each_of(bounds, &sets, expr, &mut |machine| {
                     found = machine.test(*body)?;
                     Ok(!found)
                 })?;
@@ -191,7 +193,7 @@ impl<'p> Machine<'p> {
                 let after = self.primed(|machine| machine.eval(*inner))?;
                 datum::equal(self, &before, &after).map_err(|e| self.at(e, expr))
             }
-            Node::Enabled(action) => self.enabled(*action),
+            Node::Enabled(action, locals) => self.enabled(*action, locals),
             Node::Square(action, subscript) => Ok(self.test(*action)? || !self.changes(*subscript)?),
             Node::Angle(action, subscript) => Ok(self.test(*action)? && self.changes(*subscript)?),
             node => match self.test_plain(node, expr)? {
@@ -262,10 +264,12 @@ impl<'p> Machine<'p> {
             Node::Apply(function, arg) => self.peek(*function)?.get(self.peek(*arg)?).ok()?,
             Node::Field(record, field) => self.peek(*record)?.field(field).ok(),
             Node::Inlined { body, .. } => self.peek(*body),
-            Node::Call { def, args } if args.is_empty() => match &self.constants[def.0 as usize] {
-                Some(Datum::Value(value)) => Some(value),
-                _ => None,
-            },
+            Node::Call { def, args } if args.is_empty() && self.bound_next(*def).is_none() => {
+                match &self.constants[def.0 as usize] {
+                    Some(Datum::Value(value)) => Some(value),
+                    _ => None,
+                }
+            }
             Node::Prime(inner) => match self.exprs.node(*inner) {
                 Node::Variable(variable) => {
                     self.reads.set(self.reads.get().and(Reads::NEXT));
@@ -332,6 +336,9 @@ impl<'p> Machine<'p> {
     }
 
     fn call(&mut self, def: DefId, args: &'p [Arg]) -> Result<Datum> {
+        if let Some(variable) = self.bound_next(def) {
+            return self.next_of(variable, def);
+        }
         let definition = &self.definitions[def.0 as usize];
         if let Body::Native(native) = &definition.body {
             return self.call_native(native, args);
@@ -693,45 +700,6 @@ impl<'p> Machine<'p> {
             self.bind(&bound.pattern, component.clone(), expr)?;
         }
         Ok(())
-    }
-
-    /// Runs `visit` for every choice of bound names, until it returns false.
-    pub(super) fn for_each(
-        &mut self,
-        bounds: &'p [Bound],
-        expr: ExprId,
-        visit: &mut dyn FnMut(&mut Self) -> Result<bool>,
-    ) -> Result<bool> {
-        let mut sets = Sets::new();
-        for (index, bound) in bounds.iter().enumerate() {
-            let set = match index.checked_sub(1).map(|before| (bounds[before].set, before)) {
-                Some((set, before)) if set == bound.set => sets[before].clone(),
-                _ => self.eval(bound.set)?,
-            };
-            sets.push(set);
-        }
-        self.for_each_of(bounds, &sets, expr, visit)
-    }
-
-    fn for_each_of(
-        &mut self,
-        bounds: &'p [Bound],
-        sets: &[Datum],
-        expr: ExprId,
-        visit: &mut dyn FnMut(&mut Self) -> Result<bool>,
-    ) -> Result<bool> {
-        let ([bound, bounds @ ..], [set, sets @ ..]) = (bounds, sets) else {
-            return visit(self);
-        };
-        let mut elements = Elements::new(self, set).map_err(|e| self.at(e, bound.set))?;
-        while let Some(element) = elements.next(self).map_err(|e| self.at(e, bound.set))? {
-            self.tick()?;
-            self.bind(&bound.pattern, element, expr)?;
-            if !self.for_each_of(bounds, sets, expr, visit)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     #[cold]

@@ -12,7 +12,7 @@ use super::frame::{Frame, Slot};
 use super::{Flow, Machine, Reading, State};
 use crate::datum::{self, Datum};
 use crate::error::EvalError;
-use crate::ir::{Body, Bound, ExprId, Level, Node, VarId};
+use crate::ir::{Body, Bound, DefId, ExprId, Level, Node, VarId};
 use crate::source::Site;
 use crate::value::Value;
 
@@ -41,6 +41,8 @@ pub struct Attempt {
     pub conjuncts: Vec<Part>,
     /// The next state, if no conjunct was false.
     pub state: Option<State>,
+    /// The definitions that it entered, outermost first.
+    pub entered: Vec<DefId>,
 }
 
 /// A choice on a path.
@@ -131,6 +133,7 @@ impl Explanation {
 pub(super) struct Recorder {
     choices: Vec<Choice>,
     conjuncts: Vec<Part>,
+    entered: Vec<DefId>,
     /// Conjuncts still to come, the next one last.
     pub(super) pending: Vec<ExprId>,
     explanation: Explanation,
@@ -315,6 +318,19 @@ impl<'p> Machine<'p> {
         flow
     }
 
+    /// Records that the path enters a definition while `run` runs.
+    #[inline]
+    pub(super) fn entering(&mut self, def: DefId, run: impl FnOnce(&mut Self) -> Flow) -> Flow {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.entered.push(def);
+        }
+        let flow = run(self);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.entered.pop();
+        }
+        flow
+    }
+
     /// Ends the path that is being recorded.
     pub(super) fn end_attempt(&mut self, last: Option<Part>, state: Option<State>) {
         let Some(recorder) = &mut self.recorder else {
@@ -330,8 +346,8 @@ impl<'p> Machine<'p> {
             let rest = recorder.pending.iter().rev();
             conjuncts.extend(rest.map(|&expr| Part::new(self.exprs.site(expr), Outcome::NotReached)));
         }
-        let choices = recorder.choices.clone();
-        recorder.explanation.attempts.push(Attempt { choices, conjuncts, state });
+        let (choices, entered) = (recorder.choices.clone(), recorder.entered.clone());
+        recorder.explanation.attempts.push(Attempt { choices, conjuncts, state, entered });
     }
 
     fn unrecorded<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
@@ -507,7 +523,7 @@ impl<'p> Machine<'p> {
     fn compared(&mut self, expr: ExprId) -> Part {
         let node = self.exprs.node(expr);
         // Names bound inside have no value here, and primed expressions refer to another state.
-        let mut is_closed = matches!(node, Node::Prime(_) | Node::Unchanged(_) | Node::Enabled(_));
+        let mut is_closed = matches!(node, Node::Prime(_) | Node::Unchanged(_) | Node::Enabled(..));
         node.for_each_slot_bound(&mut |_| is_closed = true);
         if let Node::Inlined { def, args, .. } = node {
             let bindings = self.inlined_parameters(*def, args);

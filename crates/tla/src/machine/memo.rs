@@ -84,7 +84,7 @@ impl Reader<'_, '_> {
         let node = self.machine.exprs.node(expr);
         match node {
             Node::Variable(variable) => self.read[variable.0 as usize] = true,
-            Node::Enabled(_) => self.is_pure = false,
+            Node::Enabled(..) => self.is_pure = false,
             _ => {}
         }
         node.for_each_callee(&mut |callee| self.definition(callee));

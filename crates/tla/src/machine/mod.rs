@@ -11,7 +11,9 @@
 //! evaluation records what it read, and every assignment starts a new *epoch*.
 
 mod action;
+mod bounds;
 mod compose;
+mod enabled;
 mod eval;
 mod except;
 mod explain;
@@ -99,6 +101,8 @@ pub struct Machine<'p> {
     next: Vec<Option<Value>>,
     /// The number of variables without a next value.
     unassigned: usize,
+    /// The definitions whose next values an `ENABLED` binds, after those of the variables.
+    replaced: &'p [DefId],
     /// Grows with every assignment of a next value and its undoing.
     epoch: u32,
     /// What has been read since this was last reset.
@@ -143,6 +147,7 @@ impl<'p> Machine<'p> {
             versions: 0,
             next: vec![None; module.variables.len()],
             unassigned: module.variables.len(),
+            replaced: &[],
             epoch: 0,
             reads: Cell::default(),
             constants: vec![None; module.definitions.len()],

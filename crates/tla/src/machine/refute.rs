@@ -3,7 +3,8 @@
 //! In `\E b \in 1..n : state[i] = "leader" /\ b < limit /\ ...` the first conjunct does not depend on `b`. If it is
 //! false, no element helps, so it is tested once. The conjuncts before the first one that depends on a bound name, or
 //! on the next state, are tested this way; an error is left to the enumeration, which finds it again if there is an
-//! element. So neither results nor errors change.
+//! element. The sets are evaluated first, and only if enumerating them cannot fail is anything tested: an error in a set
+//! counts even if no element helps. So neither results nor errors change.
 //!
 //! Of a step whose states are both known, as for a property, any conjunct that does not depend on the bound names is
 //! tested, also one behind others, such as `UNCHANGED vars`. A conjunct before it may have no value for some element:
@@ -15,8 +16,10 @@ use std::sync::Arc;
 
 use super::frame::Slot;
 use super::{Machine, Reading, State};
+use crate::datum::{Datum, LazySet};
 use crate::error::Result;
-use crate::ir::{Body, ExprId, Exprs, Level, Node, SlotId};
+use crate::ir::{Body, Bound, ExprId, Exprs, Level, Node, SlotId};
+use crate::value::Value;
 
 /// A conjunct with more parts than this is not tested twice.
 const MOST_PARTS: usize = 80;
@@ -28,6 +31,8 @@ pub(super) enum Probe {
     Bind(SlotId, ExprId),
     /// A conjunct.
     Test(ExprId),
+    /// The set of another `\E` around the conjuncts that follow: they count only if it can be enumerated.
+    Set(ExprId),
 }
 
 /// The conjuncts to test before an `\E` is enumerated.
@@ -104,9 +109,19 @@ impl<'p> Machine<'p> {
         self.changed = changes.fold(0, |all, (index, _)| all | 1_u128.checked_shl(index as u32).unwrap_or(0));
     }
 
-    /// Whether an `\E` is false whatever its bound names are.
+    /// Whether an `\E` is false of a known step, whatever its bound names are.
     #[inline]
-    pub(super) fn is_refuted(&mut self, exists: ExprId) -> bool {
+    pub(super) fn is_refuted_step(&mut self, exists: ExprId) -> bool {
+        self.is_of_step && self.is_refuted_by_plan(exists)
+    }
+
+    /// Whether an `\E` over these sets is false whatever its bound names are.
+    #[inline]
+    pub(super) fn is_refuted(&mut self, exists: ExprId, sets: &[Datum]) -> bool {
+        !self.is_of_step && sets.iter().all(is_enumerable) && self.is_refuted_by_plan(exists)
+    }
+
+    fn is_refuted_by_plan(&mut self, exists: ExprId) -> bool {
         if self.reading == Reading::Next || self.recorder.is_some() {
             return false;
         }
@@ -124,6 +139,11 @@ impl<'p> Machine<'p> {
                     Err(_) if !self.is_of_step => return false,
                     Err(_) => {}
                 },
+                Probe::Set(set) => {
+                    if !self.eval(set).is_ok_and(|set| is_enumerable(&set)) {
+                        return false;
+                    }
+                }
             }
         }
         false
@@ -136,7 +156,10 @@ impl<'p> Machine<'p> {
             return plan.clone();
         }
         let mut planner = Planner { machine: self, unbound: Vec::new(), probes: Vec::new(), is_whole };
-        planner.formula(exists);
+        if let Node::Exists { bounds, body } = self.exprs.node(exists) {
+            planner.unbound.extend(bounds.iter().flat_map(|bound| bound.pattern.slots()));
+            planner.formula(*body);
+        }
         // Names without a test are not needed.
         let last = planner.probes.iter().rposition(|probe| matches!(probe, Probe::Test(_)));
         planner.probes.truncate(last.map_or(0, |last| last + 1));
@@ -144,6 +167,22 @@ impl<'p> Machine<'p> {
         let plans = if is_whole { &mut self.plans.whole } else { &mut self.plans.prefix };
         plans.insert(exists, plan.clone());
         plan
+    }
+}
+
+/// Whether a set can be enumerated without an error.
+fn is_enumerable(set: &Datum) -> bool {
+    match set {
+        Datum::Value(value) => matches!(value, Value::Set(_)),
+        Datum::Set(set) => match &**set {
+            LazySet::Interval(..) => true,
+            LazySet::Subsets(base) => is_enumerable(base),
+            LazySet::Functions(domain, range) => is_enumerable(domain) && is_enumerable(range),
+            LazySet::Product(sets) => sets.iter().all(is_enumerable),
+            LazySet::Records(fields) => fields.iter().all(|(_, set)| is_enumerable(set)),
+            _ => false,
+        },
+        Datum::Function(_) => false,
     }
 }
 
@@ -166,8 +205,13 @@ impl Planner<'_, '_> {
             Node::And(parts) => parts.iter().all(|&part| self.formula(part) || self.is_whole),
             Node::Inlined { body, .. } => self.formula(body),
             Node::Exists { bounds, body } => {
-                self.unbound.extend(bounds.iter().flat_map(|bound| bound.pattern.slots()));
-                self.formula(body);
+                let can_be_evaluated = |bound: &Bound| self.is_bound(bound.set) && self.is_cheap(bound.set);
+                if self.is_whole || bounds.iter().all(can_be_evaluated) {
+                    let sets = bounds.iter().filter(|_| !self.is_whole).map(|bound| Probe::Set(bound.set));
+                    self.probes.extend(sets.collect::<Vec<_>>());
+                    self.unbound.extend(bounds.iter().flat_map(|bound| bound.pattern.slots()));
+                    self.formula(body);
+                }
                 // What follows is evaluated only if an element exists.
                 false
             }
@@ -207,7 +251,7 @@ impl Planner<'_, '_> {
                 | Node::Map { .. }
                 | Node::Function { .. }
                 | Node::CallArgument { .. }
-                | Node::Enabled(_)
+                | Node::Enabled(..)
                 | Node::Compose(..)
                 | Node::Always(_)
                 | Node::Unsupported { .. } => false,

@@ -48,6 +48,10 @@ pub(super) const NATIVES: &[Native] = &[
     }),
     Native::new("Functions", "AntiFunction", &[0], |host, args| {
         let function = Args::new("AntiFunction", args).function(host, 0)?;
+        if !is_injective(&function)? {
+            let message = "`AntiFunction` of a function that has a value at two arguments".to_owned();
+            return Err(EvalError::new(ErrorKind::WrongKind, message));
+        }
         let keys = domain_of(host, &function.clone().into())?;
         let values = range(&function)?;
         inverse(host, &function, &keys, values)

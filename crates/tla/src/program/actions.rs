@@ -5,7 +5,7 @@
 
 use super::Program;
 use super::path::{Path, Place};
-use crate::ir::{DefId, ExprId};
+use crate::ir::{DefId, ExprId, Node};
 use crate::source::Site;
 
 /// One action of the next-state relation.
@@ -33,6 +33,29 @@ impl Program {
     pub fn actions_of(&self, def: DefId) -> Vec<String> {
         let actions = self.body(def).map(|body| self.actions_in(body, Some(def))).unwrap_or_default();
         actions.into_iter().map(|action| action.name).collect()
+    }
+
+    /// The definitions that a definition calls, directly or through others.
+    pub fn callees(&self, def: DefId) -> Vec<DefId> {
+        let mut found = vec![def];
+        let mut next = 0;
+        while let Some(&caller) = found.get(next) {
+            next += 1;
+            let Some(body) = self.body(caller) else { continue };
+            let mut callees = Vec::new();
+            self.module.exprs.for_each_below(body, &mut |node| {
+                if let Node::Inlined { def, .. } = node {
+                    callees.push(*def);
+                }
+                node.for_each_callee(&mut |callee| callees.push(callee));
+            });
+            for callee in callees {
+                if !found.contains(&callee) {
+                    found.push(callee);
+                }
+            }
+        }
+        found.split_off(1)
     }
 
     fn actions_in(&self, root: ExprId, of: Option<DefId>) -> Vec<Action> {

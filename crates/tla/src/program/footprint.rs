@@ -95,7 +95,7 @@ impl<'p> Reader<'p> {
             | Node::Square(..)
             | Node::Angle(..)
             | Node::Compose(..)
-            | Node::Enabled(_)
+            | Node::Enabled(..)
             | Node::CallArgument { .. } => None,
             Node::Variable(variable) => {
                 self.touch(*variable, None, None);

@@ -171,7 +171,7 @@ fn needs_itself(module: &Module, volatile: &[bool], node: &Node) -> Needs {
         Node::Variable(_)
             | Node::Prime(_)
             | Node::Unchanged(_)
-            | Node::Enabled(_)
+            | Node::Enabled(..)
             | Node::Square(..)
             | Node::Angle(..)
             | Node::Compose(..)

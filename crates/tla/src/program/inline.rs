@@ -5,8 +5,11 @@
 //! lazily, like the argument of a call. An operator passed as an argument is called directly. Names bound in the body
 //! get new slots at the end of the caller's frame.
 //!
-//! Recursive calls are not inlined, nor are constants without parameters, which are computed once. Bodies are inlined
+//! Recursive calls are not inlined, nor are constants without parameters, which are computed once, nor the replacements of
+//! variables that an `ENABLED` binds. Bodies are inlined
 //! from the inside out, and a budget bounds the size of the program.
+
+use std::collections::BTreeSet;
 
 use crate::ir::{Arg, Body, DefId, ExprId, Level, Module, Node, Param, SlotId};
 
@@ -17,10 +20,21 @@ const LARGEST_PROGRAM: usize = 200_000;
 
 /// Inlines calls in every definition of a module.
 pub(super) fn inline(module: &mut Module) {
-    let mut inliner = Inliner { progress: vec![Progress::New; module.definitions.len()], module };
+    let bound = bound_by_enabled(module);
+    let mut inliner = Inliner { progress: vec![Progress::New; module.definitions.len()], bound, module };
     for index in 0..inliner.progress.len() {
         inliner.definition(DefId(index as u32));
     }
+}
+
+/// The definitions that replace variables inside an `ENABLED`, where their next values are looked up by name.
+fn bound_by_enabled(module: &Module) -> BTreeSet<DefId> {
+    let nodes = (0..module.exprs.len()).map(|index| module.exprs.node(ExprId(index as u32)));
+    let bound = nodes.filter_map(|node| match node {
+        Node::Enabled(_, bound) => Some(bound.iter().copied()),
+        _ => None,
+    });
+    bound.flatten().collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +57,8 @@ enum Substitute {
 
 struct Inliner<'m> {
     progress: Vec<Progress>,
+    /// Definitions that an `ENABLED` binds.
+    bound: BTreeSet<DefId>,
     module: &'m mut Module,
 }
 
@@ -90,7 +106,7 @@ impl Inliner<'_> {
             return None;
         };
         let is_constant = definition.params.is_empty() && definition.level == Level::Constant;
-        if definition.is_recursive || is_constant {
+        if definition.is_recursive || is_constant || self.bound.contains(&def) {
             return None;
         }
         let size = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.definition(def))?;

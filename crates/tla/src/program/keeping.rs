@@ -217,7 +217,7 @@ impl Reader<'_> {
     fn is_stable(&self, expr: ExprId, visited: &mut Vec<DefId>) -> bool {
         let (mut is_stable, mut callees) = (true, Vec::new());
         self.program.module.exprs.for_each_below(expr, &mut |node| {
-            is_stable &= !matches!(node, Node::CallArgument { .. } | Node::Enabled(_));
+            is_stable &= !matches!(node, Node::CallArgument { .. } | Node::Enabled(..));
             node.for_each_callee(&mut |callee| callees.push(callee));
         });
         is_stable

@@ -259,6 +259,13 @@ impl Program {
     }
 }
 
+impl Operation {
+    /// Whether it is called directly, independently of `Next`.
+    pub fn is_free(&self) -> bool {
+        self.is_free
+    }
+}
+
 impl Way {
     /// Every bound on the way, from the outside in.
     pub(crate) fn bounds<'p>(&self, program: &'p Program) -> impl Iterator<Item = (&'p Bound, &Link)> {

@@ -15,5 +15,5 @@ pub(super) fn level(exprs: &Exprs, definitions: &[Definition], expr: ExprId, uns
     };
     node.for_each_callee(&mut |def| level = level.max(definitions[def.0 as usize].level));
     node.for_each_child(&mut |part| level = level.max(self::level(exprs, definitions, part, unsupported)));
-    if matches!(node, Node::Enabled(_)) { level.min(Level::State) } else { level }
+    if matches!(node, Node::Enabled(..)) { level.min(Level::State) } else { level }
 }

@@ -232,7 +232,7 @@ impl Resolver {
             ("DOMAIN", &[a]) => Node::Domain(a),
             ("'", &[a]) => Node::Prime(a),
             ("UNCHANGED", &[a]) => Node::Unchanged(a),
-            ("ENABLED", &[a]) => Node::Enabled(a),
+            ("ENABLED", &[a]) => Node::Enabled(a, self.universes[scope.universe.0].variables.clone()),
             ("[]", &[a]) => Node::Always(a),
             ("<>", &[a]) => unsupported("<>", vec![a]),
             ("=>", &[a, b]) => Node::Implies(a, b),

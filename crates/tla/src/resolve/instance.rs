@@ -112,7 +112,20 @@ impl Resolver {
         let own = instance.name.as_ref().map(|name| format!("{}!", name.text));
         let prefix = format!("{}{}", outer.prefix, own.unwrap_or_default());
         let universe = UniverseId(self.universes.len());
-        self.universes.push(Universe { prefix, hidden, captures, given: Some(given), ..Universe::default() });
+        let variables = wanted.iter().filter(|wanted| wanted.constant.is_none()).map(|wanted| given.get(&wanted.name));
+        let replaced = |symbol: Option<&Symbol>| match symbol {
+            Some(Symbol::Def(def)) => Some(*def),
+            _ => None,
+        };
+        let variables = variables.filter_map(replaced).collect();
+        self.universes.push(Universe {
+            prefix,
+            hidden,
+            captures,
+            given: Some(given),
+            variables,
+            ..Universe::default()
+        });
         exports(&self.module(universe, &text).table, false)
     }
 

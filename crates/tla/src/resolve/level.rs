@@ -335,7 +335,7 @@ impl Walk<'_> {
                 self.limit(depth, Level::State, expr, "`UNCHANGED` of what depends on two states already");
                 depth.at_least(Level::Action)
             }
-            Node::Enabled(a) => Depth { level: Level::State, params: 0, ..self.value(*a) },
+            Node::Enabled(a, _) => Depth { level: Level::State, params: 0, ..self.value(*a) },
             Node::Square(action, vars) | Node::Angle(action, vars) => {
                 let depth = self.value(*action);
                 let subscript = self.value(*vars);

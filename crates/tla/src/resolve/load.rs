@@ -2,7 +2,7 @@
 //!
 //! Each module is loaded once, extended modules before instanced ones, each followed by its own dependencies. This is
 //! the order in which TLC sees strings, which affects `CHOOSE`, so it is kept. A text found by the loader takes
-//! precedence over a built-in module.
+//! precedence over a built-in module, and both over the other modules in the file of the root.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,14 +53,18 @@ pub(super) struct Files {
     literals: Vec<String>,
     /// The modules inside each module, including those of the modules it extends.
     inner: BTreeMap<String, BTreeSet<String>>,
+    /// The file of the root, and where its first module ends.
+    root: Option<(SourceId, String, usize)>,
 }
 
 impl Files {
     /// Loads the root and its dependencies; returns the root's name, or `None` if the text is not a module.
     pub(super) fn load(&mut self, name: &str, text: &str, loader: &mut dyn Loader) -> Option<String> {
-        let (source, tree) = self.parse(name, text);
+        let source = self.sources.add(name, text);
+        let tree = self.parse(source, text);
         let root = tree.map(|tree| {
             let module = tree.name.text.clone();
+            self.root = Some((source, text.to_owned(), tree.span.end as usize));
             self.add(source, tree, loader);
             module
         });
@@ -85,8 +89,7 @@ impl Files {
         }
     }
 
-    fn parse(&mut self, name: &str, text: &str) -> (SourceId, Option<Module>) {
-        let source = self.sources.add(name, text);
+    fn parse(&mut self, source: SourceId, text: &str) -> Option<Module> {
         let parse = parse(text);
         for identifier in &parse.identifiers {
             self.strings.intern(identifier);
@@ -95,7 +98,22 @@ impl Files {
         for error in parse.errors {
             self.problems.add(source, error, None);
         }
-        (source, parse.module)
+        parse.module
+    }
+
+    /// Another module in the file of the root.
+    fn parse_beside_root(&mut self, name: &str) -> Option<(SourceId, Module)> {
+        let (source, text, mut end) = self.root.clone()?;
+        loop {
+            // The module keeps its place in the file if all that precedes it is blank.
+            let blank = text.bytes().take(end).map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+            let rest = blank.chain(text.get(end..)?.chars()).collect::<String>();
+            let next = parse(&rest).module?;
+            if next.name.text == name {
+                return Some((source, self.parse(source, &rest)?));
+            }
+            end = next.span.end as usize;
+        }
     }
 
     fn add(&mut self, source: SourceId, tree: Module, loader: &mut dyn Loader) {
@@ -125,17 +143,20 @@ impl Files {
             }
             return;
         }
-        let Some((display, text)) = loader.load(&name.text) else {
-            self.texts.insert(name.text.clone(), None);
-            match built_in(&name.text) {
-                Some(extends) => extends.iter().for_each(|extended| self.load_visible(extended, loader)),
-                None => self.missing(source, name),
+        let loaded = loader.load(&name.text);
+        self.texts.insert(name.text.clone(), None);
+        let Some((display, text)) = loaded else {
+            if let Some(extends) = built_in(&name.text) {
+                extends.iter().for_each(|extended| self.load_visible(extended, loader));
+            } else if let Some((found, tree)) = self.parse_beside_root(&name.text) {
+                with_stack(|| self.add(found, tree, loader));
+            } else {
+                self.missing(source, name);
             }
             return;
         };
-        self.texts.insert(name.text.clone(), None);
-        let (found, tree) = self.parse(&display, &text);
-        let Some(tree) = tree else { return };
+        let found = self.sources.add(display, text.clone());
+        let Some(tree) = self.parse(found, &text) else { return };
         if tree.name.text != name.text {
             let message = format!("this is module `{}`, not `{}`", tree.name.text, name.text);
             let help = "a module must be in the file of its name".to_owned();

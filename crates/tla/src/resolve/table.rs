@@ -182,6 +182,8 @@ pub(super) struct Universe {
     pub(super) captures: usize,
     /// The replacements of its constants and variables; `None` for the specification itself.
     pub(super) given: Option<BTreeMap<String, Symbol>>,
+    /// The definitions that replace its variables.
+    pub(super) variables: Box<[DefId]>,
     /// The constants and variables declared so far. Two modules that declare the same name share it.
     pub(super) declared: BTreeMap<String, Entry>,
     /// The modules that it extends, as far as they are resolved.

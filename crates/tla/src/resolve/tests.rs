@@ -225,7 +225,7 @@ impl Dump<'_> {
             Node::Field(record, name) => format!("{}.{}", self.expr(*record), strings.text(name)),
             Node::Prime(a) => self.list("prime", &[*a]),
             Node::Unchanged(a) => self.list("unchanged", &[*a]),
-            Node::Enabled(a) => self.list("enabled", &[*a]),
+            Node::Enabled(a, _) => self.list("enabled", &[*a]),
             Node::Square(a, b) => self.list("square", &[*a, *b]),
             Node::Angle(a, b) => self.list("angle", &[*a, *b]),
             Node::Compose(a, b) => self.list("compose", &[*a, *b]),
