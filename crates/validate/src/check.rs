@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use history::{Call, History, Op, OpId, Stop, Verdict};
+use rustc_hash::FxBuildHasher;
 use search::{Assuming, Assumption, CheckError, Checker, Explanation, Marked, Options, ReplayError, Report, Route};
 use search::{Stats, TooMany, Unconfirmed, Walked, Watch, Witness, check_watched};
 
@@ -14,7 +16,7 @@ use tla::machine::State;
 
 use crate::bind::TraceOp;
 use crate::cut::Cut;
-use crate::spec::{Fault, TraceSpec, TraceState};
+use crate::spec::{Along, Fault, TraceSpec, TraceState};
 
 /// The result of a check, and its cost.
 #[derive(Debug)]
@@ -228,8 +230,9 @@ pub fn check(
 }
 
 /// Searches for an order of operations that arrive by increasing start, in memory that does not grow with their number
-/// except for the order found. They have been bound before, and arrive again for a second pass. An order that is found
-/// satisfies the invariants. If none is found, only a check of the whole history can say why.
+/// except for the order found. They have been bound before, and arrive again for each pass. An order that is found
+/// satisfies the invariants: as in a check of the whole history, the search ignores them first, and the order found is
+/// followed. If none is found, only a check of the whole history can say why.
 pub fn check_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
     spec: &mut TraceSpec<'_>,
     processes: &[Arc<str>],
@@ -238,8 +241,25 @@ pub fn check_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
     watch: &mut dyn Watch,
     fail: impl Fn(NoAnswer) -> E,
 ) -> Result<Report<TraceState>, E> {
+    let has_invariants = !spec.program.invariants.is_empty();
+    spec.ignore_invariants(has_invariants);
+    let found = search_stream(spec, processes, &mut ops, options, watch, &fail)?;
+    let Verdict::Accepted(witness) = &found.verdict else { return Ok(found) };
+    if !has_invariants || !is_broken_along(spec, processes, &mut ops, witness, &fail)? {
+        return Ok(found);
+    }
     spec.ignore_invariants(false);
-    let spec = &*spec;
+    search_stream(spec, processes, &mut ops, options, watch, &fail)
+}
+
+fn search_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
+    spec: &TraceSpec<'_>,
+    processes: &[Arc<str>],
+    ops: &mut impl FnMut() -> Result<I, E>,
+    options: &Options,
+    watch: &mut dyn Watch,
+    fail: &impl Fn(NoAnswer) -> E,
+) -> Result<Report<TraceState>, E> {
     let fail = |error: CheckError<Fault>| fail(error.into());
     let mut pass = |mut checker: Checker<'_, TraceSpec<'_>, TraceOp>| {
         for op in ops()? {
@@ -258,6 +278,38 @@ pub fn check_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
         }
     }
     pass(Checker::new(spec, options).map_err(fail)?)
+}
+
+/// Whether an order violates an invariant. Operations wait until it is their turn, which is soon: the order fits their
+/// intervals.
+fn is_broken_along<E, I: Iterator<Item = Result<Op<Call>, E>>>(
+    spec: &TraceSpec<'_>,
+    processes: &[Arc<str>],
+    ops: &mut impl FnMut() -> Result<I, E>,
+    witness: &Witness,
+    fail: &impl Fn(NoAnswer) -> E,
+) -> Result<bool, E> {
+    let fail = |fault: Fault| fail(NoAnswer::Fault(fault));
+    let mut along = Along::default();
+    if along.begin(spec, witness).map_err(fail)?.is_some() {
+        return Ok(true);
+    }
+    let mut waiting: HashMap<OpId, TraceOp, FxBuildHasher> = HashMap::default();
+    let mut steps = witness.steps().peekable();
+    for op in ops()? {
+        let op = op?;
+        let Some(bound) = spec.bound(&op, processes) else { continue };
+        waiting.insert(op.id, bound);
+        while let Some(placed) = steps.next_if(|placed| waiting.contains_key(&placed.op)) {
+            if along.step(spec, &waiting[&placed.op], placed).map_err(fail)?.is_some() {
+                return Ok(true);
+            }
+            if !placed.partway {
+                waiting.remove(&placed.op);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// The states that a route passes through. It may violate invariants, if it was found without them.

@@ -4,10 +4,14 @@
 //! shows the branches and guards it passed; failed attempts show the guards that were false. A few operations that had
 //! begun and were not placed yet are explained in the same state: a guard that is false there delayed an operation. A
 //! guard that is never false decided nothing in this history.
+//!
+//! An operation of a companion is not an action of `Next`. A step of it counts for every action of `Next` that it
+//! entered as well.
 
 use history::{History, OpId};
 use report::{CoveredAction, CoveredPart};
 use search::{Placed, successor};
+use tla::ir::DefId;
 use tla::machine::{Attempt, Choice, Explanation, Outcome, Part, State};
 use tla::program::{Operation, PartKind};
 use tla::source::Site;
@@ -66,7 +70,9 @@ impl<'s, 'p> Tally<'s, 'p> {
         let program = spec.program;
         let bound = || spec.binder.actions.iter().flat_map(|action| &action.stages).map(|stage| &stage.operation);
         // What is recorded as a whole is not missing in its parts: `Insert == InsertNew \/ InsertOld`.
-        let is_whole = |operation: &&Operation| program.actions.iter().all(|action| action.name != operation.name);
+        let is_whole = |operation: &&Operation| {
+            !operation.is_free() && program.actions.iter().all(|action| action.name != operation.name)
+        };
         let within: Vec<_> = bound().filter(is_whole).flat_map(|whole| program.actions_of(whole.def)).collect();
         let is_part = |name: &String| within.contains(name);
         let names = program.actions.iter().map(|action| &action.name).filter(|name| !is_part(name));
@@ -154,17 +160,34 @@ impl<'s, 'p> Tally<'s, 'p> {
         let internal = internal.map(|operation| (operation, vec![None; operation.params.len()]));
         for (operation, args) in own.chain(internal) {
             let explanation = self.explain(operation, &args, from);
-            let mut is_taken = false;
+            let (mut is_taken, mut entered) = (false, Vec::new());
             for attempt in &explanation.attempts {
                 if attempt.state.as_ref() == Some(to) {
                     is_taken = true;
                     self.count(operation, attempt, true);
+                    if operation.is_free() {
+                        entered.extend(&attempt.entered);
+                        self.count_entered(attempt);
+                    }
                 } else if attempt.state.is_none() {
                     self.count(operation, attempt, false);
                 }
             }
             self.action(operation).steps += u64::from(is_taken);
+            let is_entered = |known: &Operation| !known.is_free() && entered.contains(&known.def);
+            for (_, action, _) in self.actions.iter_mut().filter(|(known, ..)| is_entered(known)) {
+                action.operations += 1;
+                action.steps += 1;
+            }
         }
+    }
+
+    /// Counts the parts of the actions that a step of a companion entered.
+    fn count_entered(&mut self, attempt: &Attempt) {
+        let entered = self.actions.iter().map(|(operation, ..)| operation);
+        let entered: Vec<Operation> =
+            entered.filter(|known| !known.is_free() && attempt.entered.contains(&known.def)).cloned().collect();
+        entered.iter().for_each(|operation| self.count(operation, attempt, true));
     }
 
     /// Counts the guards that kept a started operation from being next in a state.
@@ -197,8 +220,17 @@ impl<'s, 'p> Tally<'s, 'p> {
         attempt.conjuncts.iter().for_each(|part| note_all(sites, parts, part, is_taken));
     }
 
-    fn finish(self) -> report::Coverage {
+    fn finish(mut self) -> report::Coverage {
         let relevant = self.history.ops().len() as u64;
+        // An operator of a companion is not an action of the specification, so it need not be used.
+        self.actions.retain(|(operation, action, _)| action.operations > 0 || !operation.is_free());
+        if self.steps > self.explained {
+            // A later step of a companion may have entered an action that no explained one entered.
+            let program = self.spec.program;
+            let free = self.actions.iter().map(|(operation, ..)| operation).filter(|operation| operation.is_free());
+            let callees: Vec<DefId> = free.flat_map(|operation| program.callees(operation.def)).collect();
+            self.actions.retain(|(known, action, _)| action.operations > 0 || !callees.contains(&known.def));
+        }
         report::Coverage {
             actions: self.actions.into_iter().map(|(_, action, _)| action).collect(),
             operations: relevant,

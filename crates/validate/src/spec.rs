@@ -2,7 +2,8 @@
 //!
 //! A state of the search is a state of the specification; with a `VIEW`, states with equal views are equal. States and
 //! steps excluded by a constraint are not successors. While invariants are checked, states that violate one are not
-//! successors either: an order through such a state does not explain a history.
+//! successors either: an order through such a state does not explain a history. A blocked operation is different: an
+//! action whose step would violate an invariant is enabled all the same, so the operation does not wait there.
 
 use std::cell::{OnceCell, RefCell};
 use std::hash::{Hash, Hasher};
@@ -241,22 +242,15 @@ impl<'p> TraceSpec<'p> {
 
     /// The first state of an order that violates an invariant. The order was found with invariants ignored.
     pub(crate) fn broken_along(&self, history: &History<TraceOp>, witness: &Witness) -> Result<Option<Broken>, Fault> {
-        let mut states = Vec::new();
-        self.initial(&mut states)?;
-        let mut state = states.into_iter().nth(witness.initial() as usize);
+        let mut along = Along::default();
+        let mut broken = along.begin(self, witness)?;
         let mut steps = witness.steps();
-        while let Some(at) = state {
-            let broken = self.with_machine(|machine| machine.broken_invariant(&at.values));
-            let broken = broken.map_err(|error| Fault { op: None, state: Some(at.values.clone()), error })?;
-            if let Some(invariant) = broken {
-                return Ok(Some(Broken { invariant, state: at.values }));
-            }
-            // An observer leads to the state that was just evaluated.
-            let is_change = |placed: &Placed| !history.op(placed.op).call.step.is_observer;
-            let Some(placed) = steps.find(is_change) else { return Ok(None) };
-            state = successor(self, &at, &history.op(placed.op).call, placed)?;
+        while broken.is_none()
+            && let Some(placed) = steps.next()
+        {
+            broken = along.step(self, &history.op(placed.op).call, placed)?;
         }
-        Ok(None)
+        Ok(broken)
     }
 
     fn try_initial(&self, out: &mut Vec<TraceState>) -> Result<(), Box<EvalError>> {
@@ -284,11 +278,10 @@ impl<'p> TraceSpec<'p> {
         for stage in &self.binder.actions[op.step.action as usize].stages {
             machine.perform(&stage.operation, &stage.args(&op.step.args), &state.values, found)?;
             for next in found.drain(..) {
-                if self.excluded(machine, Some(&state.values), &next)?.is_none() {
-                    is_enabled = true;
-                    if !op.step.is_blocked {
-                        out(self.seen(machine, next)?, stage.is_last);
-                    }
+                if op.step.is_blocked {
+                    is_enabled = is_enabled || machine.exclusion(Some(&state.values), &next, false)?.is_none();
+                } else if self.excluded(machine, Some(&state.values), &next)?.is_none() {
+                    out(self.seen(machine, next)?, stage.is_last);
                 }
             }
         }
@@ -305,6 +298,43 @@ impl<'p> TraceSpec<'p> {
             }
         }
         Ok(())
+    }
+}
+
+/// Follows an order that was found with invariants ignored, and finds the first state that violates one.
+#[derive(Default)]
+pub(crate) struct Along {
+    /// The state so far; `None` if the order ends or cannot be followed.
+    state: Option<TraceState>,
+}
+
+impl Along {
+    /// Starts at the initial state of an order.
+    pub(crate) fn begin(&mut self, spec: &TraceSpec<'_>, witness: &Witness) -> Result<Option<Broken>, Fault> {
+        let mut states = Vec::new();
+        spec.initial(&mut states)?;
+        self.state = states.into_iter().nth(witness.initial() as usize);
+        self.broken(spec)
+    }
+
+    /// Takes the next step.
+    pub(crate) fn step(&mut self, spec: &TraceSpec<'_>, op: &TraceOp, placed: Placed) -> Result<Option<Broken>, Fault> {
+        let Some(at) = &self.state else { return Ok(None) };
+        // An observer leads to the state that was just evaluated.
+        if op.step.is_observer {
+            return Ok(None);
+        }
+        let next = successor(spec, at, op, placed)?;
+        let is_same = next.as_ref().is_some_and(|next| Arc::ptr_eq(&next.values, &at.values));
+        self.state = next;
+        if is_same { Ok(None) } else { self.broken(spec) }
+    }
+
+    fn broken(&self, spec: &TraceSpec<'_>) -> Result<Option<Broken>, Fault> {
+        let Some(at) = &self.state else { return Ok(None) };
+        let broken = spec.with_machine(|machine| machine.broken_invariant(&at.values));
+        let broken = broken.map_err(|error| Fault { op: None, state: Some(at.values.clone()), error })?;
+        Ok(broken.map(|invariant| Broken { invariant, state: at.values.clone() }))
     }
 }
 
