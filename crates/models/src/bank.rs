@@ -149,6 +149,10 @@ impl Spec for Bank {
         apart || (self.is_observer(a) && self.is_observer(b))
     }
 
+    fn is_total(&self, op: &Op) -> bool {
+        matches!(op, Op::Deposit { .. } | Op::Transfer { ok: None, .. })
+    }
+
     fn why_not(&self, state: &State, op: &Op) -> Option<String> {
         if self.is_enabled(state, op) {
             return None;

@@ -158,6 +158,10 @@ impl<D: Discipline> Spec for Container<D> {
         D::commute(self, a, b)
     }
 
+    fn is_total(&self, op: &Op) -> bool {
+        matches!(op, Op::Insert { ok: None, .. } | Op::Remove { value: None })
+    }
+
     fn why_not(&self, state: &State, op: &Op) -> Option<String> {
         if self.is_enabled(state, op) {
             return None;

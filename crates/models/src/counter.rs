@@ -92,6 +92,10 @@ impl Spec for Counter {
         }
     }
 
+    fn is_total(&self, op: &Op) -> bool {
+        matches!(op, Op::Add { old: None, .. })
+    }
+
     fn why_not(&self, state: &State, op: &Op) -> Option<String> {
         match *op {
             Op::Add { delta, old: Some(old) } if old != *state => {

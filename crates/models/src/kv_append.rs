@@ -132,6 +132,10 @@ impl Spec for KvAppend {
         self.partition(a) != self.partition(b) || (self.is_observer(a) && self.is_observer(b))
     }
 
+    fn is_total(&self, op: &Op) -> bool {
+        matches!(op, Op::Put { .. } | Op::Append { .. })
+    }
+
     fn why_not(&self, state: &State, op: &Op) -> Option<String> {
         match op {
             Op::Get { key, value } if state.held(*key) != &*value.text => {

@@ -93,6 +93,10 @@ impl Spec for Mutex {
         a.key != b.key || (self.is_observer(a) && self.is_observer(b))
     }
 
+    fn is_total(&self, op: &Op) -> bool {
+        op.ok.is_none()
+    }
+
     fn why_not(&self, state: &State, op: &Op) -> Option<String> {
         if self.next(state, op).is_some() {
             return None;

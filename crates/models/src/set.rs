@@ -127,6 +127,10 @@ impl Spec for Set {
         apart || (self.is_observer(a) && self.is_observer(b))
     }
 
+    fn is_total(&self, op: &Op) -> bool {
+        matches!(op, Op::Add { ok: None, .. } | Op::Remove { ok: None, .. })
+    }
+
     fn why_not(&self, state: &State, op: &Op) -> Option<String> {
         if self.is_enabled(state, op) {
             return None;
