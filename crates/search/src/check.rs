@@ -459,11 +459,10 @@ fn check_by_level<S: Spec>(
             break Verdict::Accepted(witness);
         }
         levels.level += 1;
-        match engine.attempt(spec, &levels, watch).map_err(CheckError::Spec)? {
-            Attempt::Met => {
-                engine.stats.operations = levels.level as u64;
-                engine.note_width(|| (None, Vec::new()));
-            }
+        let attempt = engine.attempt(spec, &levels, watch).map_err(CheckError::Spec)?;
+        engine.note_width(|| (None, Vec::new()));
+        match attempt {
+            Attempt::Met => engine.stats.operations = levels.level as u64,
             Attempt::Stuck(beginning) => {
                 let stuck =
                     engine.stuck(spec, &levels, &Witness::default(), beginning, watch).map_err(CheckError::Spec)?;
