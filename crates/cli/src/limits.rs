@@ -197,6 +197,14 @@ impl Limits {
     pub(crate) fn elapsed(&self) -> Duration {
         self.0.started.elapsed()
     }
+
+    /// Prints something while the check is running, without the progress bar in between.
+    pub(crate) fn print(&self, print: impl FnOnce()) {
+        match &lock(&self.0.shown).how {
+            How::Bar(bar) => bar.suspend(print),
+            How::Counters | How::Nothing => print(),
+        }
+    }
 }
 
 impl judge::Limits for Limits {

@@ -5,10 +5,13 @@ mod tool;
 use std::fs;
 
 /// Checks a history of the queue, strictly, and shows what it exercised.
-fn check(name: &str, files: &[(&str, &str)], trace: &str) -> String {
+fn check(name: &str, files: &[(&str, &str)], trace: &str, (verdict, code): (&str, i32)) -> String {
     let directory = tool::example(&format!("coverage-{name}"), "queue", files);
     fs::write(directory.join("run.txt"), trace).expect("a file for a test");
-    tool::run(&directory, &["check", "--strict", "--coverage", "Queue.tla", "run.txt"]).shown()
+    let ran = tool::run(&directory, &["check", "--strict", "--coverage", "Queue.tla", "run.txt"]);
+    let verdict = format!("run.txt: {verdict}");
+    assert_eq!((ran.stdout.contains(&verdict), ran.code), (true, code), "{name}: {}", ran.shown());
+    ran.shown()
 }
 
 const CONFIG: &str = "CONSTANT Elems = {1, 2}\nSPECIFICATION Spec\n";
@@ -17,9 +20,10 @@ const CONFIG: &str = "CONSTANT Elems = {1, 2}\nSPECIFICATION Spec\n";
 fn every_action_and_only_actions_have_to_be_seen() {
     let files = [("Queue.cfg", CONFIG)];
     let all = "T0 [1 2] Enqueue(elem: 1)\nT1 [3 4] Dequeue() = elem: 1\nT1 [5 6] DequeueEmpty()\n";
-    insta::assert_snapshot!(check("all", &files, all));
-    insta::assert_snapshot!(check("some", &files, "T0 [1 2] Enqueue(elem: 1)\nT1 [3 4] Dequeue() = elem: 1\n"));
-    insta::assert_snapshot!(check("irrelevant", &files, "T0 [1 2] Enqueue(elem: 1) failed\n"));
+    insta::assert_snapshot!(check("all", &files, all, ("accepted", 0)));
+    let some = "T0 [1 2] Enqueue(elem: 1)\nT1 [3 4] Dequeue() = elem: 1\n";
+    insta::assert_snapshot!(check("some", &files, some, ("accepted", 6)));
+    insta::assert_snapshot!(check("irrelevant", &files, "T0 [1 2] Enqueue(elem: 1) failed\n", ("nothing to check", 6)));
 }
 
 #[test]
@@ -37,5 +41,6 @@ Spec == Init /\ [][Next]_queue
 ====
 ";
     let files = [("Queue.cfg", CONFIG), ("Queue.tla", module)];
-    insta::assert_snapshot!(check("whole", &files, "T0 [1 2] Enqueue(elem: 1)\nT1 [3 4] Enqueue(elem: 2)\n"));
+    let trace = "T0 [1 2] Enqueue(elem: 1)\nT1 [3 4] Enqueue(elem: 2)\n";
+    insta::assert_snapshot!(check("whole", &files, trace, ("accepted", 0)));
 }

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use history::{Cut, OpId, Verdict};
+use history::{Cut, OpId, Stop, Verdict};
 use report::{Evidence, Mentions, Missed, OpRef, Rejection, Report};
 use search::{Route, Stats, Witness};
-use weak::{Answer, Blocked, Explained, Failure, Level, Unexplained, Visibility};
+use weak::{Answer, Blocked, ByAction, Effort, Explained, Failure, Level, Unexplained};
 
 use crate::input::InputError;
 use crate::recording::Held;
 use crate::show::{ShowBuilder, Way};
-use crate::{Case, Failed, Judge, Limits, Options, Recording};
+use crate::{Case, Failed, Judge, Limits, Options, Recording, Stage};
 
 /// The most operations that a report lists as seen or missed by one.
 const MOST_LISTED: usize = 6;
@@ -22,6 +22,39 @@ const MOST_MISSING: usize = 5;
 /// The default limit on configurations at once while levels are searched for: there are many checks, and one level that is hard
 /// to decide must not delay the others.
 const FIND_WIDTH: usize = 10_000;
+
+/// The default limits on steps of one check while levels are searched for: this many, and so many more for each
+/// operation.
+const SHORT: (u64, u64) = (20_000, 20);
+const LONG: (u64, u64) = (100_000, 100);
+
+/// Stops a check after a number of steps.
+struct Brief<'a> {
+    limits: &'a dyn Limits,
+    steps: u64,
+}
+
+impl Limits for Brief<'_> {
+    fn poll(&self, stats: &Stats) -> Option<Stop> {
+        self.limits.poll(stats).or_else(|| (stats.steps > self.steps).then_some(Stop::Width))
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
+        self.limits.exceeded()
+    }
+
+    fn memory_left(&self) -> Option<u64> {
+        self.limits.memory_left()
+    }
+
+    fn reached(&self, stage: Stage, operations: u64) {
+        self.limits.reached(stage, operations);
+    }
+
+    fn total(&self, operations: u64) {
+        self.limits.total(operations);
+    }
+}
 
 /// How to check.
 pub(crate) fn options(asked: &Options) -> weak::Options {
@@ -87,7 +120,10 @@ impl Seen<'_> {
         };
         let mut missed_by = Vec::new();
         let verdict = match found.verdict {
-            Verdict::Inconclusive(stop) => crate::inconclusive(stop, found.limit.unwrap_or_else(|| stop.to_string())),
+            Verdict::Inconclusive(stop) => match found.limit {
+                Some(words) => report::Verdict::Inconclusive { limit: report::Limit::Operations, stop: words },
+                None => crate::inconclusive(stop, stop.to_string()),
+            },
             Verdict::Accepted(explained) => {
                 if let Some(level) = &mut reported {
                     level.missing = explained.missed.len();
@@ -149,7 +185,7 @@ impl Seen<'_> {
             sources: Vec::new(),
             stats,
             assumed: Vec::new(),
-            notes: Vec::new(),
+            notes: level.caveat().map(str::to_owned).into_iter().collect(),
             tags: Vec::new(),
             clock: None,
             coverage: None,
@@ -199,24 +235,34 @@ fn rejection<S>(
 }
 
 impl Judge {
-    /// Finds the strongest levels that explain every one of these recordings, and the strongest of these visibilities
-    /// for each action.
+    /// Finds the strongest levels that explain every one of these recordings, and the strongest visibility of each
+    /// action, which it tells at once.
     pub fn find_level(
         &self,
         recordings: &[Recording],
-        visibilities: &[Visibility],
         limits: &dyn Limits,
+        tell: impl FnOnce(&ByAction),
     ) -> Result<weak::Found, Failed> {
         let mut actions: Vec<Arc<str>> = Vec::new();
+        let mut counts: Vec<u64> = Vec::new();
         for recording in recordings {
-            for op in recording.history()?.ops() {
+            let history = recording.history()?;
+            counts.push(history.ops().len() as u64);
+            for op in history.ops() {
                 if !actions.iter().any(|known| **known == *op.call.action()) {
                     actions.push(op.call.action().into());
                 }
             }
         }
-        let ask = |place: usize, level: &Level| -> Result<Answer, Failed> {
+        let ask = |place: usize, level: &Level, effort: Effort| -> Result<Answer, Failed> {
             let max_width = self.options.max_width.or(Some(FIND_WIDTH));
+            let (steps, for_each) = match effort {
+                Effort::Short => SHORT,
+                // A limit of the user's own takes the place of this one.
+                Effort::Long if self.options.max_width.is_none() => LONG,
+                Effort::Long | Effort::Full => (u64::MAX, 0),
+            };
+            let limits = &Brief { limits, steps: steps.saturating_add(for_each * counts[place]) };
             let level = Some(level.clone());
             let options = Options { level, max_width, coverage: false, ..self.options.clone() };
             let mut case = Case { recording: &recordings[place], label: "", witness: None, limits };
@@ -237,6 +283,6 @@ impl Judge {
                 }
             })
         };
-        weak::find(recordings.len(), &actions, visibilities, ask)
+        weak::find(recordings.len(), &actions, ask, tell)
     }
 }

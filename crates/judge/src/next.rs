@@ -54,7 +54,7 @@ pub(crate) fn commands(spec: &Named<'_>, asked: &Options, recording: &Recording,
                 let wider = wider.map(|wider| command("wider", format!("omnilink check {what} --max-width {wider}")));
                 wider.into_iter().collect()
             }
-            Limit::Interrupt | Limit::Incomplete => Vec::new(),
+            Limit::Operations | Limit::Interrupt | Limit::Incomplete => Vec::new(),
         },
         Verdict::Rejected(rejection) => {
             let mut next = Vec::new();

@@ -11,7 +11,8 @@
 //! That holds where process order is implied by real time. A process that starts an operation at the very instant at
 //! which its last one ended is ordered by more than time, and if two processes do that at one instant, orders of two
 //! parts may contradict each other. Such parts are searched again as one. A part that has no order has none together
-//! with others either, so rejections remain valid.
+//! with others either, so rejections remain valid. This holds for every criterion: where parts need not fit together,
+//! they are searched narrowly, only to reject.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
@@ -23,8 +24,10 @@ use search::{Assuming, Assumption, CheckError, Criterion, Explanation, Reduction
 use search::{TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
 use smallvec::SmallVec;
 use thiserror::Error;
+use weak::Level;
 
 use crate::digits::{self, Mixed};
+use crate::level::Touches;
 use crate::unambiguous::Decision;
 use crate::{Atom, BadCall, Model};
 
@@ -218,8 +221,44 @@ pub fn check<M: Model>(
     {
         return check_parts(model, &bound, parts, options, watcher);
     }
+    if options.shortcuts
+        && !permits(Reduction::Parts)
+        && let Some(checked) = check_cheaply(model, &bound, options, watcher)?
+    {
+        return Ok(checked);
+    }
     let report = search::check_watched(model, &bound, &options.search, &mut watched(watcher));
     Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) })
+}
+
+/// Decides a history whose parts need not fit together, if that is cheap: narrowly, or by a weaker level that rejects
+/// it, or by one part that is rejected.
+fn check_cheaply<M: Model>(
+    model: &M,
+    bound: &History<M::Op>,
+    options: &Options,
+    watcher: &dyn Watcher,
+) -> Result<Option<Checked>, Error> {
+    let max_width = options.search.max_width.map_or(FIRST_WIDTH, |most| most.min(FIRST_WIDTH));
+    let narrow = search::Options { max_width: Some(max_width), ..options.search.clone() };
+    let report = confirmed(search::check_watched(model, bound, &narrow, &mut watched(watcher)))?;
+    if report.verdict != Verdict::Inconclusive(Stop::Width) {
+        return Ok(Some(show(model, Vec::new(), Method::Search, report)));
+    }
+    let level = Level::strong(options.search.criterion.precedence);
+    let contradiction = Touches::of(model, bound, |op| op).and_then(|touches| touches.refute(&level));
+    if let Some((ops, reason)) = contradiction {
+        return Ok(Some(decided(Verdict::Rejected(Failure::Contradiction { ops, reason }))));
+    }
+    let Some(parts) = bound.split(|op| model.partition(op)).filter(|parts| parts.len() > 1) else { return Ok(None) };
+    let method = Method::Parts { all: parts.len(), searched: parts.len() };
+    for (part, history) in parts {
+        let report = confirmed(search::check_watched(model, &history, &narrow, &mut watched(watcher)))?;
+        if report.verdict.is_rejected() {
+            return Ok(Some(show(model, vec![model.atoms().show_key(part)], method, report)));
+        }
+    }
+    Ok(None)
 }
 
 fn decided(verdict: Verdict<Witness, Failure>) -> Checked {

@@ -1,15 +1,16 @@
 //! Checks a recorded history against a model at a level weaker than linearizability.
 //!
-//! The ways to decide are those of linearizability, where they hold: each part of the object separately if the level
-//! is local ([`weak::is_local`]), and the search over the whole history. Before these, histories of reads and writes
-//! whose values identify their writes are decided without searching ([`weak::registers`]).
+//! The ways to decide are those of linearizability, where they hold: each part of the object separately, and the search
+//! over the whole history. A part that is rejected rejects the whole; parts that are accepted decide it if the level is
+//! local there ([`weak::is_local`]). Before these, histories of reads and writes whose values identify their writes are
+//! decided without searching ([`weak::registers`]), or rejected like that at a weaker level.
 
 use std::convert::Infallible;
 
 use history::{Call, History, OpId, Stop, Verdict};
 use search::{CheckError, Stats, Witness};
-use weak::registers::{self, Axioms, Decision};
-use weak::{Action, Explained, Forms, Level, Report, Unexplained, ViewError};
+use weak::registers::{self, Axioms, Decision, Touch};
+use weak::{Action, Class, Explained, Forms, Level, Report, Unexplained, ViewError};
 
 use crate::check::{Error, FIRST_WIDTH, Method, Watcher, merge, refuse_mixed, watched};
 use crate::{Atom, BadModel, Model, Visitor, with_model};
@@ -60,19 +61,43 @@ pub fn check<M: Model>(
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
     let bound = bind(model, history)?;
-    let mut no_procedure = None;
-    if options.shortcuts {
-        match decide(model, &bound, &options.weak.level) {
-            Ok(verdict) => return Ok(decided(verdict)),
-            Err(reason) => no_procedure = reason,
+    let (mut no_procedure, mut refutable) = (None, None);
+    let level = &options.weak.level;
+    if options.shortcuts
+        && let Some(touches) = Touches::of(model, &bound, |op| &op.forms.recorded)
+    {
+        match touches.decide(level) {
+            Some(Decision::Consistent(order)) => {
+                return Ok(decided(Verdict::Accepted(Explained { order, missed: Vec::new() })));
+            }
+            Some(Decision::Violation { ops, reason }) => return Ok(contradiction((ops, reason))),
+            Some(Decision::NotApplicable(reason)) => no_procedure = Some(reason),
+            None => refutable = Some(touches),
         }
     }
-    if options.shortcuts
-        && weak::is_local(&options.weak.level)
-        && let Some(parts) = bound.split(|op| model.partition(&op.forms.recorded)).filter(|parts| parts.len() > 1)
-        && let Some(checked) = check_parts(model, &bound, parts, &options.weak, watcher)?
-    {
-        return Ok(Checked { no_procedure, ..checked });
+    let refute = || refutable.as_ref().and_then(|touches| touches.refute(level)).map(contradiction);
+    if level.class() == Class::Dependent {
+        if let Some(refuted) = refute() {
+            return Ok(refuted);
+        }
+    } else if options.shortcuts {
+        let parts = bound.split(|op| model.partition(&op.forms.recorded)).filter(|parts| parts.len() > 1);
+        if let Some(parts) = parts
+            && let Some(checked) = check_parts(model, &bound, parts, &options.weak, &refute, watcher)?
+        {
+            return Ok(Checked { no_procedure, ..checked });
+        }
+        if refutable.is_some() {
+            // A narrow search decides small histories, and says more about them.
+            let max_width = options.weak.search.max_width.map_or(FIRST_WIDTH, |most| most.min(FIRST_WIDTH));
+            let report = search(model, &bound, &with_width(&options.weak, max_width), watcher)?;
+            if report.verdict != Verdict::Inconclusive(Stop::Width) {
+                return Ok(show(model, report, Method::Search, None));
+            }
+            if let Some(refuted) = refute() {
+                return Ok(refuted);
+            }
+        }
     }
     let report = search(model, &bound, &options.weak, watcher)?;
     Ok(Checked { no_procedure, ..show(model, report, Method::Search, None) })
@@ -102,24 +127,43 @@ pub fn check_named(
     with_model(name, Check { history, options, watcher })
 }
 
-/// Decides a history of reads and writes without searching. Otherwise the reason why not, if it has only these.
-fn decide<M: Model>(
-    model: &M,
-    bound: &History<Action<M::Op>>,
-    level: &Level,
-) -> Result<Verdict<Explained, Unexplained<String>>, Option<String>> {
-    let axioms = Axioms::of(level).ok_or(None)?;
-    let mut initial = 0;
-    let touches = bound.try_map(|op| {
-        let (touch, first) = model.touch(&op.call.forms.recorded).ok_or(None)?;
-        initial = first;
-        Ok::<_, Option<String>>(Some(touch))
-    })?;
-    match registers::decide(&touches, initial, &axioms, level.order) {
-        Decision::Consistent(order) => Ok(Verdict::Accepted(Explained { order, missed: Vec::new() })),
-        Decision::Violation { ops, reason } => Ok(Verdict::Rejected(Unexplained::Contradiction { ops, reason })),
-        Decision::NotApplicable(reason) => Err(Some(reason)),
+/// The reads and writes of a history that has only these.
+pub(crate) struct Touches {
+    history: History<Touch>,
+    initial: u64,
+}
+
+impl Touches {
+    /// `None` if there are other operations.
+    pub(crate) fn of<M: Model, T>(model: &M, bound: &History<T>, recorded: impl Fn(&T) -> &M::Op) -> Option<Touches> {
+        let mut initial = 0;
+        let history = bound.try_map(|op| {
+            let (touch, first) = model.touch(recorded(&op.call)).ok_or(())?;
+            initial = first;
+            Ok::<_, ()>(Some(touch))
+        });
+        Some(Touches { history: history.ok()?, initial })
     }
+
+    /// Decides without searching. `None` if there is no procedure for the level.
+    fn decide(&self, level: &Level) -> Option<Decision> {
+        Some(registers::decide(&self.history, self.initial, &Axioms::of(level)?, level.order))
+    }
+
+    /// Operations that contradict each other at a weaker level, and why: the weakest such level makes for the simplest
+    /// reason. For levels without a procedure of their own.
+    pub(crate) fn refute(&self, level: &Level) -> Option<(Vec<OpId>, String)> {
+        let mut presets: Vec<Level> = Level::presets().filter_map(|(name, _)| Level::named(name).ok()).collect();
+        presets.retain(|weaker| level.implies(weaker) && weaker != level);
+        presets.iter().rev().find_map(|weaker| match self.decide(weaker)? {
+            Decision::Violation { ops, reason } => Some((ops, format!("{reason} (not even at the level `{weaker}`)"))),
+            Decision::Consistent(_) | Decision::NotApplicable(_) => None,
+        })
+    }
+}
+
+fn contradiction((ops, reason): (Vec<OpId>, String)) -> Checked {
+    decided(Verdict::Rejected(Unexplained::Contradiction { ops, reason }))
 }
 
 fn decided(verdict: Verdict<Explained, Unexplained<String>>) -> Checked {
@@ -140,13 +184,19 @@ fn search<M: Model>(
     })
 }
 
+fn with_width(options: &weak::Options, width: usize) -> weak::Options {
+    weak::Options { search: search::Options { max_width: Some(width), ..options.search.clone() }, ..options.clone() }
+}
+
 /// Checks parts one after the other, narrowly at first, so that one that is hard to decide does not hide another that
-/// is easy to reject. `None` if the orders of the parts do not fit together, as [`crate::check`] describes.
+/// is easy to reject. `None` if the orders of the parts do not fit together, as [`crate::check`] describes, or if the
+/// level is not local, and no part is rejected narrowly. What is not decided narrowly may be refuted otherwise.
 fn check_parts<M: Model>(
     model: &M,
     whole: &History<Action<M::Op>>,
     parts: Vec<(Atom, History<Action<M::Op>>)>,
     options: &weak::Options,
+    refute: &dyn Fn() -> Option<Checked>,
     watcher: &dyn Watcher,
 ) -> Result<Option<Checked>, Error> {
     let method = Method::Parts { all: parts.len(), searched: parts.len() };
@@ -155,9 +205,9 @@ fn check_parts<M: Model>(
     let mut open: Vec<&(Atom, History<Action<M::Op>>)> = parts.iter().collect();
     let max_width = options.search.max_width.unwrap_or(usize::MAX);
     let mut stopped = None;
+    let is_local = weak::is_local(model, whole, options);
     for width in [FIRST_WIDTH.min(max_width), max_width] {
-        let search_options = search::Options { max_width: Some(width), ..options.search.clone() };
-        let narrow = weak::Options { search: search_options, ..options.clone() };
+        let narrow = with_width(options, width);
         let mut wide = Vec::new();
         for part in open {
             let report = search(model, &part.1, &narrow, watcher)?;
@@ -171,6 +221,14 @@ fn check_parts<M: Model>(
                     return Ok(Some(Checked { stats, ..show(model, report, method, Some(part)) }));
                 }
             }
+        }
+        if !is_local {
+            return Ok(None);
+        }
+        if !wide.is_empty()
+            && let Some(refuted) = refute()
+        {
+            return Ok(Some(refuted));
         }
         open = wide;
     }

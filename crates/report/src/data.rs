@@ -206,6 +206,8 @@ pub enum Limit {
     Memory,
     /// The limit on simultaneous configurations.
     Width,
+    /// The number of operations up to which the level is searched for; no option changes it.
+    Operations,
     /// The user.
     Interrupt,
     /// None: operations are missing from the trace.

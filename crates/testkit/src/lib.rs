@@ -1,5 +1,6 @@
 //! Generators and the brute-force oracle that tests compare with.
 
+pub mod levels;
 mod oracle;
 pub mod recording;
 mod table;

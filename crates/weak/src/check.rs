@@ -9,7 +9,7 @@ use search::{CheckError, Checker, Criterion, Placed, Spec, Stats, Unconfirmed, W
 
 use crate::contexts::{Contexts, Contextual, Execution, Found, MOST, Set, bit, elements, ids};
 use crate::level::{Class, Level, Visibility};
-use crate::views::{Context, Forms, View, ViewError, Viewed, Views, under};
+use crate::views::{Context, Forms, View, ViewError, Viewed, Views, is_always_possible, under};
 
 /// An operation with its action, which decides what it has to see.
 #[derive(Clone, Debug)]
@@ -209,11 +209,15 @@ fn lift<'s, 'h, S: Spec>(spec: &'s S, history: &'h History<Action<S::Op>>, optio
         deadline: op.interval.deadline(),
         missable: None,
         is_touched: false,
-        touches: None,
+        touches: false,
         is_explained: op.interval.is_unfinished() && spec.is_total(&op.call.forms.recorded),
         is_pure: is_pure(spec, &op.call.forms),
     });
     let mut ops: Vec<Viewed<'h, S::Op>> = viewed.collect();
+    let has_runs = ops.iter().all(|op| is_always_possible(spec, options.context, op));
+    if !has_runs {
+        ops.iter_mut().for_each(|op| op.is_explained = false);
+    }
     let needs = |op: &&Viewed<'h, S::Op>, wanted| !op.is_explained && op.visibility == wanted;
     // By start: the latest deadline so far of the operations that may miss others.
     let mut latest: Vec<(u64, u64)> = Vec::new();
@@ -235,12 +239,13 @@ fn lift<'s, 'h, S: Spec>(spec: &'s S, history: &'h History<Action<S::Op>>, optio
             && ops[last].deadline == ops[place].start
         {
             ops[last].is_touched = true;
-            ops[place].touches = Some(last as u32);
+            ops[place].touches = true;
         }
     }
     Views {
         spec,
         context: options.context,
+        has_runs,
         sessions,
         has_complete: ops.iter().any(|op| op.visibility == Visibility::Complete),
         has_overlap: !latest.is_empty(),
@@ -471,11 +476,19 @@ fn check_dependent<S: Spec>(
     Ok(Report { verdict, stats: contexts.stats, limit: None })
 }
 
-/// True if a level can be checked part by part, where the operations of a specification belong to independent parts.
+/// True if parts of an object that are accepted make up a whole that is accepted, where every operation belongs to one
+/// of several independent parts. A part that is rejected always rejects the whole, as an execution of the whole contains
+/// one of each part.
 ///
 /// In real time this is the argument of Herlihy and Wing: the orders of the parts and the interval order together have
-/// no cycle, so they fit into one order; and an operation may see all operations on other parts that it has to see, as
-/// these change nothing about its results.
-pub fn is_local(level: &Level) -> bool {
-    level.order == Precedence::RealTime && level.class() != Class::Dependent
+/// no cycle, so they fit into one order; and an operation may see all operations on other parts that are before it, as
+/// these change nothing about its results. They are a run if none of them is impossible there: those with complete
+/// visibility saw the same, and the others have to be possible in every state.
+pub fn is_local<S: Spec>(spec: &S, history: &History<Action<S::Op>>, options: &Options) -> bool {
+    options.level.order == Precedence::RealTime
+        && match options.level.class() {
+            Class::Strong => true,
+            Class::Independent => lift(spec, history, options).has_runs,
+            Class::Dependent => false,
+        }
 }

@@ -173,7 +173,9 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
         }
         if self.longest.vis.is_empty() || now.lin.len() > self.longest.lin.len() {
             self.longest = now.clone();
+            self.stats.operations = now.lin.len() as u64;
         }
+        self.stats.steps += 1;
         self.unwatched += 1;
         if self.unwatched >= STEPS_UNWATCHED {
             self.unwatched = 0;
@@ -210,6 +212,7 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
             failed.push(now.vis.clone());
             self.kept += 1;
             self.stats.distinct = self.kept as u64;
+            self.stats.width = self.kept;
             if self.kept > self.most_failed {
                 return Ok(Err(Stop::Width));
             }
@@ -252,7 +255,6 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
             if !self.is_naive && found.iter().any(|found| found & !set == 0) {
                 continue;
             }
-            self.unwatched += 1;
             if self.unwatched >= STEPS_UNWATCHED {
                 self.unwatched = 0;
                 if let Some(stop) = self.watch.poll(&self.stats) {
@@ -266,6 +268,8 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
                 }
             }
             for other in elements(placed & !set) {
+                self.stats.steps += 1;
+                self.unwatched += 1;
                 if let Some(larger) = self.closed(now, placed, next, set | bit(other))
                     && seen.insert(larger)
                 {
@@ -371,7 +375,6 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
                     }
                 }
             }
-            self.stats.steps += 1;
             run = self.runs.sets.len() as u32;
             self.runs.sets.push(reached);
             self.runs.after.insert(step, run);

@@ -1,8 +1,8 @@
 //! Finds the strongest levels that explain a history, or every one of several.
 //!
 //! The levels form a lattice, and an execution of a level is one of every weaker level. So a level need not be asked
-//! about if a stronger one accepts, and a set of histories is rejected by the first that is; histories that rejected a
-//! level before are asked first.
+//! about if a stronger one is accepted, or a weaker one rejected. A set of histories is rejected by the first that is;
+//! histories that rejected a level before are asked first.
 //!
 //! For the actions, the walk starts at linearizability. Whenever a history is rejected, the actions of the operations
 //! that fit nowhere are let miss anything, until it is accepted; at the end each of these is made as strong as all
@@ -11,9 +11,7 @@
 
 use std::sync::Arc;
 
-use history::Precedence;
-
-use crate::level::{Level, Visibility};
+use crate::level::{Class, Level, Visibility};
 
 /// The answer to whether a level explains a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,29 +27,63 @@ pub enum Answer {
     Undecided,
 }
 
+/// How long to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Not long: what another level answers may make this one superfluous.
+    Short,
+    /// Longer, as this level alone answers; but there are others.
+    Long,
+    /// As long as the limits permit.
+    Full,
+}
+
 /// The strongest levels.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The presets that explain every history, without those that a stronger one implies.
     pub presets: Vec<Level>,
-    /// The strongest visibility of each action, in real time. `None` if some history has no explanation even if every
-    /// operation may miss anything, or if this was not decided.
-    pub by_action: Option<Level>,
-    /// The levels about which nothing is known, because a limit was reached.
+    /// The presets about which nothing is known, because a limit was reached.
     pub undecided: Vec<Level>,
+    /// The strongest visibility of each action, in real time.
+    pub by_action: ByAction,
     /// The number of checks.
     pub checks: u64,
 }
 
-/// The visibilities that the walk tries for an action by default, strongest first: those at which what an operation has
-/// to see depends on the order alone.
-pub const INDEPENDENT: [Visibility; 4] =
-    [Visibility::Complete, Visibility::Overlap, Visibility::Session, Visibility::Weak];
+/// The strongest visibility of each action, in real time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ByAction {
+    /// This one explains every history.
+    Strongest {
+        /// The level.
+        level: Level,
+        /// Stronger ones about which nothing is known, because a limit was reached.
+        undecided: Vec<Level>,
+    },
+    /// Some history has no explanation even if every operation may miss anything.
+    None,
+    /// A limit was reached.
+    Undecided,
+}
+
+impl ByAction {
+    /// The level, if there is one.
+    pub fn level(&self) -> Option<&Level> {
+        match self {
+            ByAction::Strongest { level, .. } => Some(level),
+            ByAction::None | ByAction::Undecided => None,
+        }
+    }
+}
 
 struct Walk<A> {
     ask: A,
     /// The histories, those first that rejected something before.
     histories: Vec<usize>,
+    /// Levels at which all histories are accepted, and at which some is rejected.
+    accepted: Vec<Level>,
+    rejected: Vec<Level>,
     checks: u64,
 }
 
@@ -64,14 +96,13 @@ enum All {
 
 impl<A> Walk<A> {
     /// Asks all histories, and stops at the first that is not accepted. One that is hard to decide is seldom alone.
-    fn all<E>(&mut self, level: &Level) -> Result<All, E>
+    fn all<E>(&mut self, level: &Level, effort: Effort) -> Result<All, E>
     where
-        A: FnMut(usize, &Level) -> Result<Answer, E>,
+        A: FnMut(usize, &Level, Effort) -> Result<Answer, E>,
     {
         for place in 0..self.histories.len() {
             let history = self.histories[place];
-            self.checks += 1;
-            match (self.ask)(history, level)? {
+            match self.one(history, level, effort)? {
                 Answer::Accepted => {}
                 Answer::Undecided => return Ok(All::Undecided),
                 Answer::Rejected { blamed } => {
@@ -80,73 +111,88 @@ impl<A> Walk<A> {
                 }
             }
         }
+        self.accepted.push(level.clone());
         Ok(All::Accepted)
     }
 
-    fn one<E>(&mut self, history: usize, level: &Level) -> Result<Answer, E>
+    fn one<E>(&mut self, history: usize, level: &Level, effort: Effort) -> Result<Answer, E>
     where
-        A: FnMut(usize, &Level) -> Result<Answer, E>,
+        A: FnMut(usize, &Level, Effort) -> Result<Answer, E>,
     {
         self.checks += 1;
-        (self.ask)(history, level)
+        let answer = (self.ask)(history, level, effort)?;
+        if matches!(answer, Answer::Rejected { .. }) {
+            self.rejected.push(level.clone());
+        }
+        Ok(answer)
+    }
+
+    /// Whether all histories are accepted, if the answers so far say so.
+    fn known(&self, level: &Level) -> Option<bool> {
+        if self.accepted.iter().any(|stronger| stronger.implies(level)) {
+            return Some(true);
+        }
+        self.rejected.iter().any(|weaker| level.implies(weaker)).then_some(false)
+    }
+
+    /// Whether all histories are accepted.
+    fn accepts<E>(&mut self, level: &Level, effort: Effort) -> Result<Option<bool>, E>
+    where
+        A: FnMut(usize, &Level, Effort) -> Result<Answer, E>,
+    {
+        if let Some(known) = self.known(level) {
+            return Ok(Some(known));
+        }
+        Ok(match self.all(level, effort)? {
+            All::Accepted => Some(true),
+            All::Rejected(..) => Some(false),
+            All::Undecided => None,
+        })
     }
 }
 
-/// Finds the strongest levels. `ask` checks one history, by its number, at a level.
+/// Finds the strongest levels. `ask` checks one history, by its number, at a level. The answer by action comes first,
+/// as it takes the least time, and `tell` gets it at once.
 pub fn find<E>(
     histories: usize,
     actions: &[Arc<str>],
-    visibilities: &[Visibility],
-    ask: impl FnMut(usize, &Level) -> Result<Answer, E>,
+    ask: impl FnMut(usize, &Level, Effort) -> Result<Answer, E>,
+    tell: impl FnOnce(&ByAction),
 ) -> Result<Found, E> {
-    let mut walk = Walk { ask, histories: (0..histories).collect(), checks: 0 };
-    let mut found = Found::default();
-    let presets = Level::presets().map(|(name, _)| Level::named(name).expect("a preset has its name"));
-    for level in presets {
-        if found.presets.iter().any(|stronger| stronger.implies(&level)) {
-            continue;
-        }
-        match walk.all(&level)? {
-            All::Accepted => found.presets.push(level),
-            All::Rejected(..) => {}
-            All::Undecided => found.undecided.push(level),
+    let histories = (0..histories).collect();
+    let mut walk = Walk { ask, histories, accepted: Vec::new(), rejected: Vec::new(), checks: 0 };
+    let by_action = by_action(&mut walk, actions)?;
+    tell(&by_action);
+    let all: Vec<Level> =
+        Level::presets().map(|(name, _)| Level::named(name).expect("a preset has its name")).collect();
+    for effort in [Effort::Short, Effort::Long] {
+        for level in &all {
+            walk.accepts(level, effort)?;
         }
     }
-    found.by_action = by_action(&mut walk, actions, visibilities)?;
-    found.checks = walk.checks;
-    Ok(found)
+    let known = |wanted| all.iter().filter(|level| walk.known(level) == wanted).cloned().collect::<Vec<Level>>();
+    let (accepted, undecided) = (known(Some(true)), known(None));
+    let is_strongest = |level: &&Level| !accepted.iter().any(|other| other != *level && other.implies(level));
+    let presets = accepted.iter().filter(is_strongest).cloned().collect();
+    Ok(Found { presets, undecided, by_action, checks: walk.checks })
 }
 
-/// Finds the strongest visibility of each action alone, with the number of checks; see [`Found::by_action`].
-pub fn find_by_action<E>(
-    histories: usize,
-    actions: &[Arc<str>],
-    visibilities: &[Visibility],
-    ask: impl FnMut(usize, &Level) -> Result<Answer, E>,
-) -> Result<(Option<Level>, u64), E> {
-    let mut walk = Walk { ask, histories: (0..histories).collect(), checks: 0 };
-    let level = by_action(&mut walk, actions, visibilities)?;
-    Ok((level, walk.checks))
-}
-
-fn by_action<E, A: FnMut(usize, &Level) -> Result<Answer, E>>(
+fn by_action<E, A: FnMut(usize, &Level, Effort) -> Result<Answer, E>>(
     walk: &mut Walk<A>,
     actions: &[Arc<str>],
-    visibilities: &[Visibility],
-) -> Result<Option<Level>, E> {
-    let mut level = Level::new(Precedence::RealTime, Visibility::Complete);
-    let weakest = visibilities.last().copied().unwrap_or(Visibility::Weak);
+) -> Result<ByAction, E> {
+    let mut level = Level::linearizable();
     loop {
-        let (history, mut blamed) = match walk.all(&level)? {
+        let (history, mut blamed) = match walk.all(&level, Effort::Full)? {
             All::Accepted => break,
-            All::Undecided => return Ok(None),
+            All::Undecided => return Ok(ByAction::Undecided),
             All::Rejected(history, blamed) => (history, blamed),
         };
         loop {
             let mut is_weaker = false;
             for action in blamed.iter().filter(|action| actions.contains(action)) {
                 if !level.actions.contains_key(action) {
-                    level = level.with_action(action, weakest);
+                    level = level.with_action(action, Visibility::Weak);
                     is_weaker = true;
                 }
             }
@@ -155,37 +201,59 @@ fn by_action<E, A: FnMut(usize, &Level) -> Result<Answer, E>>(
                 let all = actions.iter().filter(|action| !level.actions.contains_key(*action)).cloned();
                 let others: Vec<Arc<str>> = all.collect();
                 if others.is_empty() {
-                    return Ok(None);
+                    return Ok(ByAction::None);
                 }
                 for action in others {
-                    level = level.with_action(&action, weakest);
+                    level = level.with_action(&action, Visibility::Weak);
                 }
             }
-            match walk.one(history, &level)? {
+            match walk.one(history, &level, Effort::Full)? {
                 Answer::Accepted => break,
-                Answer::Undecided => return Ok(None),
+                Answer::Undecided => return Ok(ByAction::Undecided),
                 Answer::Rejected { blamed: more } => blamed = more,
             }
         }
     }
     let weakened: Vec<Arc<str>> = level.actions.keys().cloned().collect();
+    let mut undecided = Vec::new();
     for action in weakened {
-        for &visibility in visibilities {
-            if visibility == weakest {
-                break;
-            }
-            let mut stronger = level.clone();
-            match visibility {
-                Visibility::Complete => drop(stronger.actions.remove(&action)),
-                _ => stronger = stronger.with_action(&action, visibility),
-            }
-            if let All::Accepted = walk.all(&stronger)? {
-                level = stronger;
-                break;
-            }
+        level = strengthened(walk, level, &action, &mut undecided)?;
+    }
+    // What was undecided for one action may since be known from another, or be no stronger than the result.
+    undecided.retain(|stronger: &Level| walk.known(stronger).is_none() && stronger.implies(&level));
+    Ok(ByAction::Strongest { level, undecided })
+}
+
+/// The level with the strongest visibility of an action that all histories permit. Adds the stronger ones about which
+/// nothing is known.
+fn strengthened<E, A: FnMut(usize, &Level, Effort) -> Result<Answer, E>>(
+    walk: &mut Walk<A>,
+    level: Level,
+    action: &Arc<str>,
+    undecided: &mut Vec<Level>,
+) -> Result<Level, E> {
+    let mut best = level;
+    let with = |level: &Level, visibility| {
+        let mut level = level.clone();
+        level.actions.remove(action);
+        if visibility == Visibility::Complete { level } else { level.with_action(action, visibility) }
+    };
+    // Those that are decided fast come first: a weaker one that is rejected rejects others.
+    let mut visibilities = Visibility::ALL.to_vec();
+    visibilities.sort_by_key(|&visibility| with(&best, visibility).class() == Class::Dependent);
+    for visibility in visibilities {
+        let stronger = with(&best, visibility);
+        if best.implies(&stronger) || !stronger.implies(&best) {
+            continue;
+        }
+        let effort = if stronger.class() == Class::Dependent { Effort::Long } else { Effort::Full };
+        match walk.accepts(&stronger, effort)? {
+            Some(true) => best = stronger,
+            Some(false) => {}
+            None => undecided.push(stronger),
         }
     }
-    Ok(Some(level))
+    Ok(best)
 }
 
 impl Level {

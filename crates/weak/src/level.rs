@@ -259,7 +259,8 @@ const PRESETS: &[Preset] = &[
         Precedence::Program,
         Visibility::Peer,
         &[],
-        "every operation sees its own process's operations, what these saw, and prefixes of other processes",
+        "every operation sees its own process's operations, what these saw, and prefixes of other processes, in one order \
+         for all (PRAM with convergence)",
     ),
     preset(
         "writes-follow-reads",
@@ -341,6 +342,14 @@ impl Level {
     /// The names of the presets and what they mean, strongest first.
     pub fn presets() -> impl Iterator<Item = (&'static str, &'static str)> {
         PRESETS.iter().map(|preset| (preset.name, preset.meaning))
+    }
+
+    /// How the level differs from one that is published under the same name.
+    pub fn caveat(&self) -> Option<&'static str> {
+        (self.name == Some("pram")).then_some(
+            "`pram` has one order of all operations for all processes; PRAM as published has an order for each process, \
+             so it may accept what this level rejects, and the reverse",
+        )
     }
 
     /// The same with another order.

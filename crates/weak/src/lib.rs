@@ -66,6 +66,6 @@ pub use crate::axiom::{Axiom, AxiomError};
 pub use crate::check::{
     Action, Blocked, Error, Explained, Failure, Method, Options, Report, Unexplained, check, is_local,
 };
-pub use crate::find::{Answer, Found, INDEPENDENT, find, find_by_action};
+pub use crate::find::{Answer, ByAction, Effort, Found, find};
 pub use crate::level::{Class, Level, LevelError, Visibility, order_name, order_named};
 pub use crate::views::{Context, Forms, ViewError};

@@ -16,8 +16,8 @@
 //!   operation that the other serves. Only the starts of operations that may miss something tell times apart, so a time
 //!   is rounded down to the last of these. Once every operation that began by that time has been placed, the run is
 //!   dropped: what ended before the start of a placed operation has been placed too, so this is known from the operation
-//!   placed last. An operation that begins at the instant at which the last one of its process ended must see it, so
-//!   runs also list what they missed of such *touched* operations, of which there are hardly any.
+//!   placed last. An operation that begins at the instant at which others of its process ended must see these, so runs
+//!   also list of which process and when such *touched* operations ended that they missed; there are hardly any.
 //!
 //! In a view other than the complete one, an operation that never changes anything is left out. Of the others, one with
 //! complete visibility must be possible with its recorded results, and any other may have had any results, as it may
@@ -25,9 +25,11 @@
 //! ([`Context::Recorded`]). A run in which an operation is impossible is not a run.
 //!
 //! Reductions: an operation that changes no view is an observer. Two operations commute if they do in the
-//! specification, with recorded results and with any, because a view then contains the same runs in both orders. A view
-//! covers another one whose runs it contains: whatever one of these explains, it explains too, now and after any
-//! operation. The other relations between operations are not claimed.
+//! specification, with recorded results and with any, because a view then contains the same runs in both orders, and
+//! the results of each are explained in both: a view that need not contain the other operation loses no run by it. The
+//! complete view does, if that operation is impossible there. So one with complete visibility commutes only with those
+//! that are possible in every state. A view covers another one whose runs it contains: whatever one of these explains,
+//! it explains too, now and after any operation. The other relations between operations are not claimed.
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
@@ -72,9 +74,9 @@ pub(crate) struct Viewed<'h, T> {
     pub(crate) missable: Option<u64>,
     /// True if the next operation of its process began when it ended.
     pub(crate) is_touched: bool,
-    /// The place of the last operation of its process, if that ended when this one began.
-    pub(crate) touches: Option<u32>,
-    /// True if it has no results to explain, and is possible in every state.
+    /// True if it began when the last operation of its process ended. Several may have ended then.
+    pub(crate) touches: bool,
+    /// True if it has no results to explain, is possible in every state, and may see everything before it.
     pub(crate) is_explained: bool,
     /// True if it never changes anything, whatever its results.
     pub(crate) is_pure: bool,
@@ -96,7 +98,18 @@ impl<T> PartialEq for Viewed<'_, T> {
 
 impl<T> Eq for Viewed<'_, T> {}
 
-impl<T> Viewed<'_, T> {
+impl<'h, T> Viewed<'h, T> {
+    /// Its form in the views of others; `None` if it changes nothing there.
+    pub(crate) fn form(&self, context: Context) -> Option<&'h T> {
+        if self.is_pure {
+            return None;
+        }
+        match (self.visibility, context) {
+            (Visibility::Complete, _) | (_, Context::Recorded) => Some(&self.forms.recorded),
+            (_, Context::Free) => self.forms.free.as_ref(),
+        }
+    }
+
     /// True if it may miss another operation that is before it.
     pub(crate) fn may_miss(&self, other: &Viewed<'_, T>) -> bool {
         match self.visibility {
@@ -112,6 +125,8 @@ impl<T> Viewed<'_, T> {
 pub(crate) struct Views<'s, 'h, S: Spec> {
     pub(crate) spec: &'s S,
     pub(crate) context: Context,
+    /// True if everything before an operation is a run.
+    pub(crate) has_runs: bool,
     /// All operations, by place.
     pub(crate) ops: Vec<Viewed<'h, S::Op>>,
     /// The processes with operations of visibility `session`.
@@ -196,8 +211,8 @@ struct Near<S> {
 struct Missed {
     /// Operations that began by this time may have missed them.
     until: u64,
-    /// The touched ones among them, by place; hardly ever any.
-    touched: Option<Box<[u32]>>,
+    /// The processes of the touched ones among them and when these ended, sorted; hardly ever any.
+    touched: Option<Box<[(ProcessId, u64)]>>,
 }
 
 impl Missed {
@@ -207,25 +222,26 @@ impl Missed {
 
     /// True if every operation that may have missed `other` may have missed this.
     fn is_within(&self, other: &Missed) -> bool {
-        self.until >= other.until && self.touched().iter().all(|place| other.touched().contains(place))
+        self.until >= other.until && self.touched().iter().all(|touched| other.touched().contains(touched))
     }
 
     fn with<T>(&self, op: &Viewed<'_, T>, until: u64) -> Missed {
         let mut touched = self.touched.clone();
         if op.is_touched {
-            let mut all = [self.touched(), &[op.place]].concat();
+            let mut all = [self.touched(), &[(op.process, op.deadline)]].concat();
             all.sort_unstable();
+            all.dedup();
             touched = Some(all.into());
         }
         Missed { until: self.until.min(until), touched }
     }
 
-    fn touched(&self) -> &[u32] {
+    fn touched(&self) -> &[(ProcessId, u64)] {
         self.touched.as_deref().unwrap_or_default()
     }
 
     fn may_be_of<T>(&self, op: &Viewed<'_, T>) -> bool {
-        self.until >= op.start && op.touches.is_none_or(|last| !self.touched().contains(&last))
+        self.until >= op.start && !(op.touches && self.touched().contains(&(op.process, op.start)))
     }
 }
 
@@ -273,13 +289,7 @@ impl<S: Eq> States<S> {
 impl<'h, S: Spec> Views<'_, 'h, S> {
     /// The form of an operation in the views of others; `None` if it changes nothing there.
     pub(crate) fn form(&self, op: &Viewed<'h, S::Op>) -> Option<&'h S::Op> {
-        if op.is_pure {
-            return None;
-        }
-        match (op.visibility, self.context) {
-            (Visibility::Complete, _) | (_, Context::Recorded) => Some(&op.forms.recorded),
-            (_, Context::Free) => op.forms.free.as_ref(),
-        }
+        op.form(self.context)
     }
 
     /// Adds the states that an operation leads to.
@@ -423,6 +433,12 @@ impl<'h, S: Spec> Views<'_, 'h, S> {
     }
 }
 
+/// True if an operation is possible wherever everything before it has been seen: one with complete visibility has seen the
+/// same, and any other has to be possible in every state.
+pub(crate) fn is_always_possible<S: Spec>(spec: &S, context: Context, op: &Viewed<'_, S::Op>) -> bool {
+    op.visibility == Visibility::Complete || op.form(context).is_none_or(|form| spec.is_total(form))
+}
+
 /// Adds a state unless one like it has missed no more; removes those that have missed more.
 fn insert_near<S: Eq>(all: &mut Vec<Near<S>>, state: Hashed<S>, missed: Missed) {
     let from = all.partition_point(|old| old.state.hash < state.hash);
@@ -544,6 +560,12 @@ impl<'h, S: Spec> Spec for Views<'_, 'h, S> {
     }
 
     fn commute(&self, a: &Viewed<'h, S::Op>, b: &Viewed<'h, S::Op>) -> bool {
+        let ends_run = |a: &Viewed<'h, S::Op>, b: &Viewed<'h, S::Op>| {
+            a.visibility == Visibility::Complete && !is_always_possible(self.spec, self.context, b)
+        };
+        if ends_run(a, b) || ends_run(b, a) {
+            return false;
+        }
         let pairs = [
             (Some(&a.forms.recorded), Some(&b.forms.recorded)),
             (Some(&a.forms.recorded), self.form(b)),

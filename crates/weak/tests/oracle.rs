@@ -9,140 +9,10 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use history::{History, Precedence, Verdict};
 use search::Unwatched;
-use weak::{Action, Context, Level, Method, Options, Visibility, check};
+use testkit::levels::{AXIOM, is_explained};
+use weak::{Action, Answer, ByAction, Context, Level, Method, Options, Visibility, check, find};
 
 use specs::{Call, Kind, Object, random_history};
-
-/// The definitions, straight.
-struct Oracle<'h> {
-    object: Object,
-    history: &'h History<Action<Call>>,
-    level: &'h Level,
-    context: Context,
-    lin: Vec<usize>,
-    vis: Vec<Vec<bool>>, // `vis[x][o]`: `o` sees `x`.
-}
-
-impl Oracle<'_> {
-    fn is_explained(&mut self) -> bool {
-        let ops = self.history.ops();
-        let is_over = ops.iter().enumerate().all(|(op, is)| self.lin.contains(&op) || is.interval.is_unfinished());
-        if is_over && self.axioms_hold() {
-            return true;
-        }
-        for next in 0..ops.len() {
-            let waits = (0..ops.len()).any(|op| self.is_ordered(op, next) && !self.lin.contains(&op));
-            let latest = ops[next].interval.latest().filter(|_| self.level.order == Precedence::RealTime);
-            let is_late = latest.is_some_and(|latest| self.lin.iter().any(|&op| ops[op].interval.start() > latest));
-            if self.lin.contains(&next) || waits || is_late {
-                continue;
-            }
-            let before = self.lin.clone();
-            for subset in 0..1_u32 << before.len() {
-                for (place, &op) in before.iter().enumerate() {
-                    self.vis[op][next] = subset & (1 << place) != 0;
-                }
-                if !self.returns(next) {
-                    continue;
-                }
-                self.lin.push(next);
-                if self.axioms_hold() && self.is_explained() {
-                    return true;
-                }
-                self.lin.pop();
-            }
-            before.iter().for_each(|&op| self.vis[op][next] = false);
-        }
-        false
-    }
-
-    fn is_ordered(&self, a: usize, b: usize) -> bool {
-        self.hb(a, b) && !self.history.ops()[a].interval.is_unfinished()
-    }
-
-    fn po(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.history.ops()[a], &self.history.ops()[b]);
-        a.process == b.process && a.index < b.index
-    }
-
-    fn hb(&self, a: usize, b: usize) -> bool {
-        let ops = self.history.ops();
-        match self.level.order {
-            Precedence::RealTime => self.po(a, b) || ops[a].interval.deadline() < ops[b].interval.start(),
-            Precedence::Program => self.po(a, b),
-            Precedence::None => false,
-        }
-    }
-
-    fn visibility(&self, op: usize) -> Visibility {
-        self.level.visibility_of(&self.history.ops()[op].call.name)
-    }
-
-    /// Whether the specification returns what was recorded, after the operations that this one sees.
-    fn returns(&self, op: usize) -> bool {
-        let ops = self.history.ops();
-        let is_complete = self.visibility(op) == Visibility::Complete;
-        let mut states = self.object.initial();
-        for &other in self.lin.iter().filter(|&&other| self.vis[other][op]) {
-            let call = &ops[other].call;
-            let other_is_complete = self.visibility(other) == Visibility::Complete;
-            let may_change = call.forms.free.is_some();
-            if !(may_change || is_complete && other_is_complete) {
-                continue;
-            }
-            let is_recorded = other_is_complete || self.context == Context::Recorded;
-            let form = if is_recorded { Some(&call.forms.recorded) } else { call.forms.free.as_ref() };
-            let Some(form) = form else { continue };
-            states = states.iter().flat_map(|state| self.object.next(state, form)).collect();
-        }
-        states.iter().any(|state| !self.object.next(state, &ops[op].call.forms.recorded).is_empty())
-    }
-
-    /// Whether everything in `lin` sees what the level demands.
-    fn axioms_hold(&self) -> bool {
-        let count = self.history.ops().len();
-        let place = |op: usize| self.lin.iter().position(|&other| other == op);
-        let lin = |a: usize, b: usize| place(a).zip(place(b)).is_some_and(|(a, b)| a < b);
-        let vis = |a: usize, b: usize| lin(a, b) && self.vis[a][b];
-        let po = |a: usize, b: usize| lin(a, b) && self.po(a, b);
-        let hb = |a: usize, b: usize| lin(a, b) && self.hb(a, b);
-        let changes = |op: usize| self.history.ops()[op].call.forms.free.is_some();
-        let any = |f: &dyn Fn(usize) -> bool| (0..count).any(f);
-        let must_see = |x: usize, o: usize| {
-            let by_visibility = match self.visibility(o) {
-                Visibility::Complete => lin(x, o),
-                Visibility::Overlap => hb(x, o),
-                Visibility::Prefix => any(&|i| lin(x, i) && vis(i, o)),
-                Visibility::Causal => po(x, o) || any(&|i| vis(x, i) && vis(i, o)),
-                Visibility::Peer => po(x, o) || any(&|i| (vis(x, i) && po(i, o)) || (po(x, i) && vis(i, o))),
-                Visibility::Monotonic => po(x, o) || any(&|i| vis(x, i) && po(i, o)),
-                Visibility::Session => po(x, o),
-                Visibility::Weak => false,
-            };
-            let by_axiom = self.level.axioms.iter().any(|axiom| match axiom.to_string().as_str() {
-                "vis >= vis;po" => any(&|i| vis(x, i) && po(i, o)),
-                "vis >= [mutator];po;[mutator];vis" => changes(x) && any(&|i| po(x, i) && changes(i) && vis(i, o)),
-                "vis >= vis;po;[mutator];vis" => any(&|i| vis(x, i) && any(&|j| po(i, j) && changes(j) && vis(j, o))),
-                "lin >= vis;po" => false,
-                "vis >= (vis;po)+ | [put, add];vis" => {
-                    let reach = |from: &dyn Fn(usize) -> bool| any(&|i| from(i) && po(i, o));
-                    let once = |i: usize| vis(x, i);
-                    let twice = |i: usize| any(&|a| vis(x, a) && any(&|b| po(a, b) && vis(b, i)));
-                    let thrice = |i: usize| {
-                        any(&|a| {
-                            vis(x, a) && any(&|b| po(a, b) && any(&|c| vis(b, c) && any(&|d| po(c, d) && vis(d, i))))
-                        })
-                    };
-                    let name = &self.history.ops()[x].call.name;
-                    reach(&once) || reach(&twice) || reach(&thrice) || (["put", "add"].contains(&&**name) && vis(x, o))
-                }
-                other => panic!("the oracle does not know {other}"),
-            });
-            by_visibility || by_axiom
-        };
-        self.lin.iter().all(|&o| self.lin.iter().all(|&x| !(lin(x, o) && must_see(x, o)) || vis(x, o)))
-    }
-}
 
 fn show(history: &History<Action<Call>>) -> String {
     let op = |op: &history::Op<Action<Call>>| format!("\n{} {:?} {}", op.process, op.interval, op.call.forms.recorded);
@@ -172,8 +42,12 @@ fn levels(object: Object, rng: &mut Rng) -> Vec<Level> {
     levels.push(Level::new(Precedence::None, Visibility::Complete).with_action(names[0], Visibility::Weak));
     levels.push(preset("eventual").with_order(Precedence::RealTime));
     let expert = preset("eventual").with_order(Precedence::Program);
-    levels.push(expert.with_axiom("vis >= (vis;po)+ | [put, add];vis").expect("an axiom"));
+    levels.push(expert.with_axiom(AXIOM).expect("an axiom"));
     levels
+}
+
+fn random_context(rng: &mut Rng) -> Context {
+    if rng.bool() { Context::Recorded } else { Context::Free }
 }
 
 fn compare(seeds: std::ops::Range<u64>, most: usize) {
@@ -183,13 +57,11 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
         let object = Object::random(&mut rng);
         let history = random_history(object, &mut rng, most);
         let levels = levels(object, &mut rng);
-        let context = if rng.u8(..4) == 0 { Context::Recorded } else { Context::Free };
+        let context = random_context(&mut rng);
         // A few levels for each history.
         for _ in 0..3 {
             let level = levels[rng.usize(..levels.len())].clone();
-            let vis = vec![vec![false; history.ops().len()]; history.ops().len()];
-            let mut oracle = Oracle { object, history: &history, level: &level, context, lin: Vec::new(), vis };
-            let expected = oracle.is_explained();
+            let expected = is_explained(&object, &history, &level, context);
             *verdicts.entry((object.kind, expected)).or_default() += 1;
             let ways =
                 [(Method::Reduced, true), (Method::Reduced, false), (Method::Least, true), (Method::Naive, true)];
@@ -253,8 +125,9 @@ fn respect(seeds: std::ops::Range<u64>) {
         let object = Object::random(&mut rng);
         let history = random_history(object, &mut rng, 6);
         let levels = levels(object, &mut rng);
+        let context = random_context(&mut rng);
         let accepts = |level: &Level| {
-            let options = Options { level: level.clone(), ..Options::default() };
+            let options = Options { level: level.clone(), context, ..Options::default() };
             let verdict = check(&object, &history, &options, &mut Unwatched).expect("a verdict").verdict;
             verdict.is_accepted()
         };
@@ -273,4 +146,71 @@ fn respect(seeds: std::ops::Range<u64>) {
         }
     }
     assert!(compared > 50_000, "{compared} pairs");
+}
+
+/// The levels that are found hold, and no stronger one does.
+#[test]
+fn the_levels_that_are_found_are_the_strongest() {
+    find_levels(0..2_000);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_levels_that_are_found_are_the_strongest_at_length() {
+    find_levels(1_000_000..1_020_000);
+}
+
+fn find_levels(seeds: std::ops::Range<u64>) {
+    let mut by_visibility: BTreeMap<Option<Visibility>, u64> = BTreeMap::new();
+    for seed in seeds {
+        let mut rng = Rng::with_seed(seed);
+        let object = Object::random(&mut rng);
+        let histories: Vec<_> = (0..rng.usize(1..3)).map(|_| random_history(object, &mut rng, 5)).collect();
+        let context = random_context(&mut rng);
+        let is_explained =
+            |level: &Level| histories.iter().all(|history| is_explained(&object, history, level, context));
+        let ask = |history: usize, level: &Level, _| -> Result<Answer, weak::Error<_>> {
+            let history: &History<Action<Call>> = &histories[history];
+            let options = Options { level: level.clone(), context, ..Options::default() };
+            Ok(match check(&object, history, &options, &mut Unwatched)?.verdict {
+                Verdict::Accepted(_) => Answer::Accepted,
+                Verdict::Inconclusive(_) => Answer::Undecided,
+                Verdict::Rejected(failure) => {
+                    let blamed = failure.blocked.iter().map(|blocked| history.op(blocked.op).call.name.clone());
+                    Answer::Rejected { blamed: blamed.collect() }
+                }
+            })
+        };
+        let mut actions: Vec<_> = histories.iter().flat_map(History::ops).map(|op| op.call.name.clone()).collect();
+        actions.sort();
+        actions.dedup();
+        let found = find(histories.len(), &actions, ask, |_| ()).expect("levels");
+        let all = || Level::presets().map(|(name, _)| preset(name));
+        let holding: Vec<Level> = all().filter(is_explained).collect();
+        let is_strongest =
+            |level: &&Level| !holding.iter().any(|stronger| stronger != *level && stronger.implies(level));
+        let strongest: Vec<Level> = holding.iter().filter(is_strongest).cloned().collect();
+        let shown: String = histories.iter().map(show).collect();
+        assert_eq!((found.presets, found.undecided), (strongest, Vec::new()), "seed {seed}: {context:?}{shown}");
+        let weakest = Level::new(Precedence::RealTime, Visibility::Weak);
+        let ByAction::Strongest { level, undecided } = found.by_action else {
+            assert_eq!(found.by_action, ByAction::None, "seed {seed}: {context:?}{shown}");
+            assert!(!is_explained(&weakest), "seed {seed}: {context:?}: something holds of {shown}");
+            *by_visibility.entry(None).or_default() += 1;
+            continue;
+        };
+        assert!(undecided.is_empty() && is_explained(&level), "seed {seed}: {context:?}: {level}{shown}");
+        for action in &actions {
+            let own = level.visibility_of(action);
+            *by_visibility.entry(Some(own)).or_default() += 1;
+            for visibility in Visibility::ALL.into_iter().filter(|other| *other != own && other.implies(own)) {
+                let stronger = level.clone().with_action(action, visibility);
+                assert!(!is_explained(&stronger), "seed {seed}: {context:?}: {level}, but {stronger} holds of {shown}");
+            }
+        }
+    }
+    let common =
+        [Visibility::Complete, Visibility::Overlap, Visibility::Prefix, Visibility::Causal, Visibility::Session];
+    let is_common = |visibility| by_visibility.get(&visibility).is_some_and(|&count| count > 5);
+    assert!(common.map(Some).into_iter().chain([None]).all(is_common), "{by_visibility:?}");
 }

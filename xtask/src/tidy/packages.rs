@@ -41,7 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "omnilink",
         &["history", "search", "models", "record", "macros", "lineup", "report", "page", "judge", "explore", "weak"],
     ),
-    ("testkit", &["history", "search"]),
+    ("testkit", &["history", "search", "weak"]),
     (
         "judge",
         &[

@@ -27,6 +27,10 @@ pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, kind: Kind) -> Vec<Com
     let Verdict::Inconclusive { limit, .. } = verdict else { return advice };
     match limit {
         Limit::Interrupt | Limit::Incomplete => return advice,
+        Limit::Operations => {
+            advice.push(command("other levels", with(&words(), "--level", "LEVEL")));
+            return advice;
+        }
         Limit::Time => {
             let timeout = args.about.timeout.map(|timeout| timeout * MORE_TIME).unwrap_or_default();
             let timeout = humantime::format_duration(timeout).to_string().replace(' ', "");

@@ -5,7 +5,7 @@ use std::path::Path;
 use judge::{Judge, Limits as _, Recording, quoted};
 use report::clean;
 use serde_json::json;
-use weak::{Found, INDEPENDENT, Level};
+use weak::{ByAction, Found, Level};
 
 use super::{histories, specification};
 use crate::args::{CheckArgs, CheckOutput};
@@ -27,55 +27,80 @@ pub(super) fn find(args: &CheckArgs) -> Result<Exit, Exit> {
     }
     let first = label(paths.first().map_or(Path::new("-"), |path| path));
     let limits = Limits::new(&args.into(), &first);
-    let found =
-        judge.find_level(&recordings, &INDEPENDENT, &limits).map_err(|failed| print_failure(&failed, &first))?;
+    let is_text = matches!(args.format, CheckOutput::Human | CheckOutput::Md);
+    // The answer by action is there in no time, and often is all that is needed.
+    let tell = |by_action: &ByAction| {
+        if is_text {
+            limits.print(|| {
+                outln!("the strongest levels of {} against {}:", histories(recordings.len()), clean(&spec));
+                show_by_action(by_action);
+            });
+        }
+    };
+    let found = judge.find_level(&recordings, &limits, tell).map_err(|failed| print_failure(&failed, &first))?;
     let seconds = limits.elapsed().as_secs_f64();
     let is_over = limits.exceeded().is_some();
     drop(limits);
-    match args.format {
-        CheckOutput::Human | CheckOutput::Md => show(args, &spec, &found, recordings.len(), seconds),
-        CheckOutput::Json => {
-            let names = |levels: &[Level]| levels.iter().map(Level::to_string).collect::<Vec<_>>();
-            outln!(
-                "{:#}",
-                json!({
-                    "histories": recordings.len(),
-                    "spec": spec,
-                    "levels": names(&found.presets),
-                    "by_action": found.by_action.as_ref().map(Level::to_string),
-                    "undecided": names(&found.undecided),
-                    "checks": found.checks,
-                    "seconds": seconds,
-                })
-            );
-        }
+    let by_action = found.by_action.level();
+    if is_text {
+        show_by_name(args, &found, seconds);
+    } else {
+        let names = |levels: &[Level]| levels.iter().map(Level::to_string).collect::<Vec<_>>();
+        outln!(
+            "{:#}",
+            json!({
+                "histories": recordings.len(),
+                "spec": spec,
+                "levels": names(&found.presets),
+                "by_action": by_action.map(Level::to_string),
+                "undecided": names(&found.undecided),
+                "by_action_undecided": match &found.by_action {
+                    ByAction::Strongest { undecided, .. } => names(undecided),
+                    ByAction::None => Vec::new(),
+                    ByAction::Undecided => names(&[Level::linearizable()]),
+                },
+                "checks": found.checks,
+                "seconds": seconds,
+            })
+        );
     }
-    Ok(match (found.presets.is_empty() && found.by_action.is_none(), is_over || !found.undecided.is_empty()) {
+    let is_undecided = is_over || !found.undecided.is_empty() || found.by_action == ByAction::Undecided;
+    Ok(match (found.presets.is_empty() && by_action.is_none(), is_undecided) {
         (false, _) => Exit::Accepted,
         (true, true) => Exit::Inconclusive,
         (true, false) => Exit::Rejected,
     })
 }
 
-fn show(args: &CheckArgs, spec: &str, found: &Found, count: usize, seconds: f64) {
+fn show_by_action(by_action: &ByAction) {
+    match by_action {
+        ByAction::Strongest { level, undecided } => {
+            outln!("  by action: {}", clean(&level.in_words()));
+            for level in undecided {
+                outln!("  by action, not decided within the limits: {}", clean(&level.in_words()));
+            }
+        }
+        ByAction::None => outln!("  by action: none that respects real time"),
+        ByAction::Undecided => outln!("  by action: not decided within the limits"),
+    }
+}
+
+fn show_by_name(args: &CheckArgs, found: &Found, seconds: f64) {
     let Found { presets, by_action, undecided, checks } = found;
-    outln!("the strongest levels of {} against {}: {checks} checks in {seconds:.2} s", histories(count), clean(spec));
     let meaning = |level: &Level| {
         let name = level.to_string();
         Level::presets().find(|(known, _)| *known == name).map_or("", |(_, meaning)| meaning)
     };
     match presets.as_slice() {
-        [] => outln!("  by name: none"),
+        [] if undecided.is_empty() => outln!("  by name: none"),
+        [] => outln!("  by name: none decided"),
         presets => presets.iter().for_each(|level| outln!("  by name: {level}: {}", meaning(level))),
     }
-    match by_action {
-        Some(level) => outln!("  by action: {}", clean(&level.in_words())),
-        None => outln!("  by action: none that respects real time was found"),
-    }
-    undecided.iter().for_each(|level| outln!("  not decided within the limits: {level}"));
-    if let Some(level) = by_action.as_ref().or(presets.first()) {
+    undecided.iter().for_each(|level| outln!("  by name, not decided within the limits: {level}"));
+    if let Some(level) = by_action.level().or(presets.first()) {
         let paths: Vec<String> = args.paths.iter().map(|path| quoted(path.display())).collect();
         let spec = args.spec.as_ref().map(|spec| format!("--spec {} ", quoted(spec))).unwrap_or_default();
         outln!("  check it: omnilink check {spec}{} --level {}", paths.join(" "), quoted(level));
     }
+    outln!("  {checks} checks in {seconds:.2} s");
 }

@@ -155,6 +155,8 @@ pub(crate) fn random_history(object: Object, rng: &mut Rng, most: usize) -> Hist
     let mut clocks = vec![0; processes as usize];
     let mut is_over = vec![false; processes as usize];
     let mut planned: Vec<(u32, Interval, u64)> = Vec::new();
+    // With a coarse clock, operations of one process often touch, and several may fall on one instant.
+    let (pause, duration, gap) = if rng.u8(..3) == 0 { (2, 3, 2) } else { (4, 7, 4) };
     for _ in 0..count {
         let process = rng.u32(..processes);
         let clock = &mut clocks[process as usize];
@@ -162,9 +164,9 @@ pub(crate) fn random_history(object: Object, rng: &mut Rng, most: usize) -> Hist
             is_over[process as usize] = true;
             continue;
         }
-        let start = *clock + rng.u64(..4);
-        let end = start + rng.u64(..7);
-        *clock = end + u64::from(rng.u8(..4) > 0);
+        let start = *clock + rng.u64(..pause);
+        let end = start + rng.u64(..duration);
+        *clock = end + u64::from(rng.u8(..gap) > 0);
         let point = rng.u64(start..=end);
         let interval = match rng.u8(..8) {
             0 => {
