@@ -506,8 +506,8 @@ impl Check<'_, '_> {
             {
                 self.limits.reached(Stage::Explaining, operations);
                 let blocked = explanation.blocked.first();
-                // The operations of a part have other numbers, so widths are not stored.
-                let quiet = |stats: &Stats| self.limits.poll(stats);
+                // The operations of a part have other numbers, so widths are not stored, and the stage stays the same.
+                let quiet = |_: &Stats| self.limits.exceeded();
                 blocked.and_then(|&blocked| smallest(model, history, blocked, &options.search, &quiet))
             }
             _ => None,

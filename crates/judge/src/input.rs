@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 use history::format::binary::{self, Merge, ReadError, SegmentReader};
+use history::format::json::Json;
 use history::format::{Format, FormatError, msgpack};
 use history::{Halt, IllFormed, Stop, Trace};
 use report::clean;
@@ -28,6 +29,8 @@ pub enum Kind {
     MessagePack,
     /// A Parquet file, or a directory of them.
     Parquet,
+    /// Lines of a program's own, which `[log]` in the settings of a specification maps to it.
+    Log,
 }
 
 /// An opened trace.
@@ -59,8 +62,10 @@ pub fn parse_format(name: &str) -> Result<Kind, String> {
         "binary" => Ok(Kind::Binary),
         "msgpack" => Ok(Kind::MessagePack),
         "parquet" => Ok(Kind::Parquet),
+        "log" => Ok(Kind::Log),
         _ => Format::by_name(name).map(Kind::File).ok_or_else(|| {
-            let known: Vec<&str> = Format::all().map(Format::name).chain(["binary", "msgpack", "parquet"]).collect();
+            let others = ["binary", "msgpack", "parquet", "log"];
+            let known: Vec<&str> = Format::all().map(Format::name).chain(others).collect();
             format!("unrecognized format (expected one of {})", known.join(", "))
         }),
     }
@@ -137,6 +142,12 @@ fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, In
         None if is_parquet(path)? => return Ok(Opened::Trace(parquet(path, how)?, None)),
         Some(Kind::Binary) => return Segments::open(path, how).map(Opened::Segments),
         Some(Kind::MessagePack) => return Ok(Opened::Trace(message_pack(path, how)?, None)),
+        Some(Kind::Log) => {
+            return Err(InputError {
+                message: "expected a trace of operations, found a log".into(),
+                help: Some("`check`, `explain`, `report` and `view` take logs, if omnilink.toml has `[log]`".into()),
+            });
+        }
         None if is_segment || (path.is_dir() && files(path, "log")?.is_empty()) => {
             return Segments::open(path, how).map(Opened::Segments);
         }
@@ -209,12 +220,24 @@ impl Text {
     }
 }
 
-/// The beginning of a file as text.
-#[cfg(feature = "tla")]
-pub(crate) fn beginning(path: &Path) -> Result<String, InputError> {
+/// True if a path is a log, and not a trace in one of our own formats: its first line is no operation of a trace.
+pub(crate) fn is_log(path: &Path) -> bool {
+    if path.is_dir() {
+        return !recordings(path).is_ok_and(|inside| inside == [path]);
+    }
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut bytes)).map_err(InputError::new)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    if File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut bytes)).is_err() {
+        return false;
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    match Json::parse(first) {
+        Ok(line) => {
+            let has_keys = ["action", "start", "process"].iter().all(|key| line.field(key).is_some());
+            !has_keys || history::format::jsonl::read(first.as_bytes()).is_err()
+        }
+        Err(_) => first.trim_start().starts_with('{'),
+    }
 }
 
 /// The text of a file of at most `most` bytes.
@@ -247,11 +270,15 @@ fn unrecognized(bytes: &[u8]) -> InputError {
     }
     let first: String = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).chars().take(40).collect();
     let first = clean(first.lines().next().unwrap_or_default());
-    let message = match bytes {
-        [b'{', ..] => format!("unrecognized format: the first line has neither the key `action` nor `type`: `{first}`"),
-        _ => format!("unrecognized format: the file begins with `{first}`"),
+    let (message, log) = match bytes {
+        [b'{', ..] => {
+            let message = "unrecognized format: the first line has neither the key `action` nor `type`";
+            (format!("{message}: `{first}`"), "; `omnilink log infer` begins a mapping of a log to a specification")
+        }
+        _ => (format!("unrecognized format: the file begins with `{first}`"), ""),
     };
-    InputError { message, help: Some("name it with `--from`, or see FORMAT.md for how to write a history".into()) }
+    let help = format!("name it with `--from`, or see FORMAT.md for how to write a history{log}");
+    InputError { message, help: Some(help) }
 }
 
 /// The text of a file, without a byte-order mark.

@@ -436,7 +436,8 @@ impl Limits for Stages<'_> {
     }
 }
 
-/// The report on a history that was given up early: only the progress of the check.
+/// The report on a history that was given up early: only the progress of the check. If only the reasons of a rejection
+/// are missing, the history is rejected.
 pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage, operations: u64) -> Report {
     let count = |done: &str| {
         let noun = if operations == 1 { "operation" } else { "operations" };
@@ -448,7 +449,17 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
         Stage::Binding => count("bound until then"),
         Stage::Deciding => count("to decide about"),
         Stage::Following => Some(format!("{operations} events explained until then")),
-        Stage::Explaining => Some("no order of the operations is legal, but the reasons were not found in time".into()),
+        Stage::Explaining => Some(format!("the reasons were not found: {stop}")),
+    };
+    let verdict = match stage {
+        Stage::Explaining => report::Verdict::Rejected(Box::new(report::Rejection {
+            sentence: "no order of the operations is legal".into(),
+            details: String::new(),
+            blocked: Vec::new(),
+            explained: 0,
+            evidence: report::Evidence::Contradiction { operations: Vec::new() },
+        })),
+        _ => inconclusive(stop, format!("{stop} while {stage}")),
     };
     Report {
         schema: report::SCHEMA.into(),
@@ -462,7 +473,7 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
         spec: report::Spec { name: spec.into(), constants: Vec::new() },
         order: order(level),
         level: reported(level),
-        verdict: inconclusive(stop, format!("{stop} while {stage}")),
+        verdict,
         operations: Vec::new(),
         sources: Vec::new(),
         stats: report::Stats {

@@ -29,19 +29,6 @@ const MOST_LINES: usize = 3;
 /// The maximum number of characters that a report quotes of a line.
 const MOST_SHOWN: usize = 400;
 
-/// True if the path is a log, and not a trace in one of our own formats.
-pub(crate) fn is_log(path: &Path) -> bool {
-    if path.is_dir() {
-        return !input::recordings(path).is_ok_and(|inside| inside == [path]);
-    }
-    let Ok(text) = input::beginning(path) else { return false };
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    match history::format::json::Json::parse(first) {
-        Ok(line) => !["action", "start", "process"].iter().all(|key| line.field(key).is_some()),
-        Err(_) => first.trim_start().starts_with('{'),
-    }
-}
-
 /// The files of a log: the file, or the files of a directory that match the pattern.
 fn files(path: &Path, log: &Log) -> Result<Vec<PathBuf>, InputError> {
     if !path.is_dir() {
@@ -71,22 +58,41 @@ pub fn infer(spec: &Path, log: &Path, header: usize) -> Result<String, Failed> {
     crate::tla::assume_behavior(&mut parts);
     let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
     let loaded = parts.link(options, &[]).map_err(Failed::Spec)?;
-    let settings = Log { files: Some("*.ndjson".to_owned()), ..Log::default() };
     let mut read = Vec::new();
-    for file in files(log, &settings)? {
-        let text = input::whole_text(&file, u64::MAX, &crate::Unlimited)?;
-        read.push(File { name: file.display().to_string(), text });
+    for file in files(log, &Log::default())? {
+        let text = input::whole_text(&file, u64::MAX, &crate::Unlimited);
+        match text {
+            // Other files of a directory are no part of the log.
+            Ok(text) if !log.is_dir() || text.trim_start().starts_with('{') => {
+                read.push(File { name: file.display().to_string(), text });
+            }
+            Err(failed) if !log.is_dir() => return Err(failed),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    if read.is_empty() {
+        return Err(Failed::Input(InputError::new("no file begins with `{`")));
     }
     let sources = &loaded.program.module.sources;
     let lines = logs::Lines::read(&read, header).map_err(|problem| failed(problem.into(), None, sources))?;
-    Ok(logs::infer(&loaded.program, &lines.lines, read.len()))
+    let names: Vec<&str> = read.iter().map(|file| file.name.as_str()).collect();
+    Ok(logs::infer(&loaded.program, &lines.lines, log.is_dir().then(|| pattern(&names)).as_deref()))
+}
+
+/// A pattern for the names of files: their common extension.
+fn pattern(names: &[&str]) -> String {
+    let extension =
+        |name: &&str| Path::new(*name).extension().map(|extension| extension.to_string_lossy().into_owned());
+    match names.first().and_then(extension) {
+        Some(first) if names.iter().all(|name| extension(name).as_deref() == Some(&*first)) => format!("*.{first}"),
+        _ => "*".to_owned(),
+    }
 }
 
 impl Tla {
     /// True if a recording is a log: the settings have a mapping, and it is not a trace.
     pub fn takes_log(&self, case: &Case<'_>) -> bool {
-        let is_plain = case.recording.kind().is_none();
-        self.settings.log.is_some() && is_plain && case.recording.path().is_some_and(is_log)
+        self.settings.log.is_some() && case.recording.is_log()
     }
 
     /// Checks one log.
@@ -212,7 +218,10 @@ impl LogRun<'_> {
         };
         limits.total(total);
         let checked = logs::check(self.prepared, &bound, machine, self.config, options, &mut poll).map_err(fail)?;
-        limits.reached(Stage::Explaining, 0);
+        // A check that ends in this stage counts as rejected.
+        if matches!(checked.outcome, Outcome::Rejected(_) | Outcome::Violated(..)) {
+            limits.reached(Stage::Explaining, 0);
+        }
         let names: Vec<Arc<str>> = bound.processes.iter().map(|name| Arc::from(name.as_str())).collect();
         let mut report_builder = ReportBuilder::default();
         let verdict = self.verdict(&checked, &bound, machine, limits, &mut report_builder);
@@ -234,6 +243,7 @@ impl LogRun<'_> {
             let mentioned = report_builder.mentioned();
             let blocked = rejection.blocked.iter().filter_map(|op| mentioned.get(op.0));
             notes.extend(blocked.take(MOST_LINES).map(|id| self.raw_line(&bound, id.index())));
+            notes.extend(limits.exceeded().map(|stop| format!("the explanation is not complete: {stop}")));
         }
         if let Outcome::Inconclusive(..) = &checked.outcome {
             let at = self.standing(&checked, &bound);
@@ -265,7 +275,7 @@ impl LogRun<'_> {
                 name: self.label.into(),
                 operations: Some(total),
                 processes: bound.processes.len(),
-                cuts: self.prepared.cuts().to_vec(),
+                cuts: self.prepared.cuts(),
                 events: Vec::new(),
             },
             spec: report::Spec { name: String::new(), constants: Vec::new() },
@@ -316,6 +326,16 @@ impl LogRun<'_> {
                 let rejection =
                     logs::explain_violation(checked, stuck, *invariant, state, bound, machine, report_builder);
                 Verdict::Rejected(Box::new(rejection))
+            }
+            Outcome::Inconclusive(Stop::Incomplete, ..) => {
+                let at = self.standing(checked, bound).map(|(event, _)| self.shown(bound, event)).unwrap_or_default();
+                let words = logs::lost(checked, bound).unwrap_or_default();
+                let explained = logs::longest(checked, bound).iter().filter(|step| step.event.is_some()).count();
+                let events = bound.events.len();
+                let sentence = format!(
+                    "{words}; {explained} of {events} events are explained, and lost ones may have come before {at}"
+                );
+                crate::inconclusive(Stop::Incomplete, sentence)
             }
             Outcome::Inconclusive(stop, _, width) => {
                 let explained = checked.stats.explained;

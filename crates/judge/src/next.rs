@@ -65,7 +65,7 @@ pub(crate) fn commands(spec: &Named<'_>, asked: &Options, recording: &Recording,
             if asked.assume.is_empty() {
                 next.push(command("look at it", format!("omnilink view {what}")));
                 #[cfg(feature = "tla")]
-                if asked.level().class() == Class::Strong && matches!(spec, Named::Module(_)) {
+                if asked.level().class() == Class::Strong && matches!(spec, Named::Module(_)) && !recording.is_log() {
                     next.push(command("ask TLC", format!("omnilink confirm {what} --tlc tla2tools.jar")));
                 }
             }

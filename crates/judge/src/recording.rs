@@ -32,6 +32,7 @@ pub struct Recording {
     held: OnceLock<Held>,
     losses: OnceLock<Vec<String>>,
     notes: OnceLock<Vec<String>>,
+    is_log: OnceLock<bool>,
 }
 
 impl Recording {
@@ -48,7 +49,7 @@ impl Recording {
     /// Operations in memory.
     pub fn of(history: History<Call>) -> Recording {
         let held = OnceLock::from(Held::Whole(Whole { history, cuts: Vec::new(), events: Vec::new() }));
-        Recording { held, ..Recording::default() }
+        Recording { held, is_log: OnceLock::from(false), ..Recording::default() }
     }
 
     /// The file or directory that it can be read from again.
@@ -59,6 +60,15 @@ impl Recording {
     /// The format that the user named.
     pub fn kind(&self) -> Option<Kind> {
         self.kind
+    }
+
+    /// True if it is a log, and not a trace in one of our own formats. The file is looked at once.
+    pub(crate) fn is_log(&self) -> bool {
+        let looks_like_one = || match self.kind {
+            None => self.path().is_some_and(input::is_log),
+            Some(kind) => kind == Kind::Log,
+        };
+        *self.is_log.get_or_init(looks_like_one)
     }
 
     /// The unit of its clock, if a manifest names it.

@@ -238,7 +238,7 @@ impl Against for Tla {
     }
 
     fn operations(&self, asked: &Options, recording: &Recording) -> Result<Vec<String>, Failed> {
-        if self.settings.log.is_some() && recording.path().is_some_and(crate::log::is_log) {
+        if self.settings.log.is_some() && recording.is_log() {
             return Ok(Vec::new());
         }
         let held = recording.held(asked.max_memory, &Unlimited)?;
@@ -360,7 +360,10 @@ impl Run<'_> {
                     }
                 };
                 let mut watch = |_: &Stats| limits.exceeded();
-                limits.reached(Stage::Explaining, 0);
+                // A check that ends in this stage counts as rejected.
+                if checked.outcome.stuck().is_some() {
+                    limits.reached(Stage::Explaining, 0);
+                }
                 let verdict = self.verdict(spec, history, &options, &checked, &mut watch, &mut report_builder)?;
                 let mut tagged = tagged(spec, &checked.outcome, &self.linked.tags);
                 if let (Verdict::Rejected(rejection), Some(all)) = (&verdict, checked.outcome.stuck())

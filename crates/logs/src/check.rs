@@ -12,7 +12,7 @@ use tla::value::Value;
 use crate::Prepared;
 use crate::bind::{Bound, Steps};
 use crate::problem::{Failure, Problem};
-use crate::search::{By, Found, Graph, Options, Stats};
+use crate::search::{By, Found, Graph, Node, Options, Stats};
 use crate::step::Stepper;
 use crate::symmetry::Symmetry;
 
@@ -36,8 +36,8 @@ pub enum Outcome {
     /// Behaviors explain the log, and each violates an invariant: the configurations that explain most without, the
     /// invariant, and the state that violates it.
     Violated(Vec<u32>, usize, State),
-    /// Stopped before there was a verdict: the reason, the furthest configuration, and the number of configurations that
-    /// explain as much.
+    /// Stopped before there was a verdict, or events are missing: the reason, the furthest configuration, and the number
+    /// of configurations that explain as much.
     Inconclusive(Stop, Option<u32>, usize),
 }
 
@@ -61,17 +61,24 @@ pub fn check(
     options: Options,
     poll: &mut dyn FnMut(&Stats) -> Option<Stop>,
 ) -> Result<Checked, Failure> {
-    let symmetry = match options.exhaustive {
-        true => None,
-        false => symmetry(prepared, bound, machine, config),
+    let (symmetry, without_strings) = match options.exhaustive {
+        true => (None, None),
+        false => {
+            let reads_text = machine.has_read_text();
+            (symmetry(prepared, bound, machine, config, reads_text), symmetry(prepared, bound, machine, config, true))
+        }
     };
+    // An event that is not known may depend on any other.
+    let options = Options { all_orders: options.all_orders || !bound.lost.is_empty(), ..options };
     let mut stepper = Stepper::new(machine, bound);
     stepper.symmetry = symmetry.as_ref();
-    let mut graph = Graph::default();
-    let found = graph.search(&mut stepper, options, poll)?;
+    let (found, graph) = search(&mut stepper, without_strings.as_ref(), options, poll)?;
     let last = match found {
         Found::Accepted(last) => last,
-        Found::Stuck(stuck) => return Ok(Checked { outcome: Outcome::Rejected(stuck), stats: graph.stats, graph }),
+        Found::Stuck(stuck) => {
+            let outcome = unless_lost(bound, &graph).unwrap_or(Outcome::Rejected(stuck));
+            return Ok(Checked { outcome, stats: graph.stats, graph });
+        }
         Found::Stopped(stop) => return Ok(stopped(stop, graph)),
     };
     confirm(&graph, last, &mut stepper)?;
@@ -81,8 +88,7 @@ pub fn check(
     // Another behavior may satisfy all of them.
     stepper.enforces_invariants = true;
     let first = graph.stats;
-    let mut graph = Graph::default();
-    let found = graph.search(&mut stepper, options, poll)?;
+    let (found, mut graph) = search(&mut stepper, without_strings.as_ref(), options, poll)?;
     graph.stats.generated += first.generated;
     graph.stats.distinct += first.distinct;
     Ok(match found {
@@ -91,10 +97,34 @@ pub fn check(
             Checked { outcome: Outcome::Accepted(taken(&graph, last, bound)), stats: graph.stats, graph }
         }
         Found::Stuck(stuck) => {
-            Checked { outcome: Outcome::Violated(stuck, invariant, state), stats: graph.stats, graph }
+            let outcome = unless_lost(bound, &graph).unwrap_or(Outcome::Violated(stuck, invariant, state));
+            Checked { outcome, stats: graph.stats, graph }
         }
         Found::Stopped(stop) => stopped(stop, graph),
     })
+}
+
+/// Searches. If the log is rejected and the specification took strings apart, strings are not interchangeable: then it
+/// is searched again without that.
+fn search<'a>(
+    stepper: &mut Stepper<'a, '_>,
+    without_strings: Option<&'a Symmetry>,
+    options: Options,
+    poll: &mut dyn FnMut(&Stats) -> Option<Stop>,
+) -> Result<(Found, Graph), Failure> {
+    let mut graph = Graph::default();
+    let found = graph.search(stepper, options, poll)?;
+    let has_strings = stepper.symmetry.is_some_and(|symmetry| symmetry.has_strings);
+    if !matches!(found, Found::Stuck(_)) || !has_strings || !stepper.machine.has_read_text() {
+        return Ok((found, graph));
+    }
+    stepper.symmetry = without_strings;
+    let first = graph.stats;
+    let mut graph = Graph::default();
+    let found = graph.search(stepper, options, poll)?;
+    graph.stats.generated += first.generated;
+    graph.stats.distinct += first.distinct;
+    Ok((found, graph))
 }
 
 fn stopped(stop: Stop, graph: Graph) -> Checked {
@@ -102,6 +132,23 @@ fn stopped(stop: Stop, graph: Graph) -> Checked {
     let furthest = nodes.max_by_key(|(_, node)| node.placed).map(|(place, _)| u32::try_from(place).unwrap_or(u32::MAX));
     let outcome = Outcome::Inconclusive(stop, furthest, graph.at_the_end());
     Checked { outcome, stats: graph.stats, graph }
+}
+
+/// The outcome if events are lost that may have explained a log: the furthest configuration that they may follow.
+fn unless_lost(bound: &Bound, graph: &Graph) -> Option<Outcome> {
+    let may_follow = |node: &&Node| bound.lost.iter().any(|lost| lost.may_follow(&node.position));
+    let most = graph.nodes.iter().filter(may_follow).map(|node| node.placed).max()?;
+    let furthest = |node: &Node| node.placed == most && may_follow(&node);
+    let place = graph.nodes.iter().position(furthest).and_then(|place| u32::try_from(place).ok());
+    let count = graph.nodes.iter().filter(|node| furthest(node)).count();
+    Some(Outcome::Inconclusive(Stop::Incomplete, place, count))
+}
+
+/// Why events that may have explained a log are known to be lost.
+pub fn lost<'b>(checked: &Checked, bound: &'b Bound) -> Option<&'b str> {
+    let Outcome::Inconclusive(Stop::Incomplete, Some(node), _) = &checked.outcome else { return None };
+    let position = &checked.graph.nodes[*node as usize].position;
+    bound.lost.iter().find(|lost| lost.may_follow(position)).map(|lost| lost.words.as_str())
 }
 
 /// Takes every step of a behavior again, without reductions. A failure is a specification that does not give the same
@@ -124,7 +171,13 @@ fn confirm(graph: &Graph, last: u32, stepper: &mut Stepper<'_, '_>) -> Result<()
 }
 
 /// The interchangeable values of the log.
-fn symmetry(prepared: &Prepared, bound: &Bound, machine: &mut Machine<'_>, config: &Config) -> Option<Symmetry> {
+fn symmetry(
+    prepared: &Prepared,
+    bound: &Bound,
+    machine: &mut Machine<'_>,
+    config: &Config,
+    reads_text: bool,
+) -> Option<Symmetry> {
     let program = machine.program();
     let mut constants: Vec<(DefId, Value)> = Vec::new();
     for assignment in &config.constants {
@@ -136,7 +189,12 @@ fn symmetry(prepared: &Prepared, bound: &Bound, machine: &mut Machine<'_>, confi
     for (_, expr) in &mapping.values {
         told.push(machine.apply_operator(expr.def, &[], At::Nowhere).ok()?);
     }
-    Symmetry::find(program, &constants, bound, &mapping.operators(), &told)
+    let mut updates = bound.events.iter().flat_map(|event| &event.updates).flat_map(|(_, updates)| updates);
+    if updates.any(|update| update.op.is_initial()) {
+        // Events return to the values of this state, and do not mention them.
+        told.extend(Stepper::initial(machine, bound)?.iter().cloned());
+    }
+    Symmetry::find(program, &constants, bound, &mapping.operators(), &told, reads_text)
 }
 
 /// The first state of a behavior that violates an invariant, and the invariant.

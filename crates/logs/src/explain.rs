@@ -23,6 +23,7 @@ use crate::check::Checked;
 use crate::problem::Failure;
 use crate::search::{By, Found, Graph, Options, Stats};
 use crate::step::Stepper;
+use crate::step_names;
 
 /// The maximum number of states that are explained.
 const MOST_STATES: usize = 16;
@@ -62,8 +63,7 @@ pub fn explain(
     exceeded: &mut dyn FnMut() -> bool,
 ) -> Rejection {
     // Updates may return to an initial value.
-    let mut stepper = Stepper::new(machine, bound);
-    let initial = stepper.initial_states().ok().and(stepper.initial);
+    let initial = Stepper::initial(machine, bound);
     let mut explainer = Explainer { program: machine.program(), machine, bound, initial, report_builder };
     explainer.rejection(&checked.graph, stuck, exceeded)
 }
@@ -115,8 +115,7 @@ pub fn explain_violation(
 /// not.
 pub fn standing(checked: &Checked, bound: &Bound, machine: &mut Machine<'_>) -> Option<(usize, Option<String>)> {
     let crate::Outcome::Inconclusive(_, Some(node), _) = &checked.outcome else { return None };
-    let mut stepper = Stepper::new(machine, bound);
-    let initial = stepper.initial_states().ok().and(stepper.initial);
+    let initial = Stepper::initial(machine, bound);
     let mut report_builder = ReportBuilder::default();
     let program = machine.program();
     let mut explainer = Explainer { program, machine, bound, initial, report_builder: &mut report_builder };
@@ -183,7 +182,9 @@ impl<'p> Explainer<'_, 'p> {
             }
             for event in events {
                 for (number, alternative) in bound.events[event].alternatives.iter().enumerate() {
-                    let Some(found) = self.disabled(&bound.events[event], alternative, &at.state) else { continue };
+                    // A reason that was not found in time is none.
+                    let found = self.disabled(&bound.events[event], alternative, &at.state);
+                    let Some(found) = found.filter(|_| !exceeded()) else { continue };
                     let key = key(&found);
                     let same =
                         |group: &&mut Group| group.event == event && group.alternative == number && group.key == key;
@@ -433,10 +434,8 @@ impl<'p> Explainer<'_, 'p> {
         let place = found[0].0;
         let condition = alternative.before.iter().chain(&alternative.after).nth(place).cloned();
         let Some(condition) = condition else { unreachable!("the condition was evaluated") };
-        let sources = &self.program.module.sources;
         let strings = &self.program.module.strings;
-        let left = sources.words(condition.left.expr.site).to_owned();
-        let right = sources.words(condition.right).to_owned();
+        let [left, right] = condition.texts(&self.program.module.sources);
         let expected: Vec<String> = condition.expected.iter().map(|value| value.display(strings).to_string()).collect();
         let expected = expected.join(" or ");
         let shown = found.iter().map(|(_, value)| Some(value.display(strings).to_string())).collect();
@@ -507,7 +506,7 @@ impl<'p> Explainer<'_, 'p> {
                 dropped.kept.clear();
             }
             Change::Inserted => {
-                let names = self.program.operation_names();
+                let names = step_names(self.program);
                 let operations = names.iter().filter_map(|name| self.program.operation(name));
                 let first = bound.actions.len();
                 bound.actions.extend(operations);
@@ -574,9 +573,7 @@ impl<'p> Explainer<'_, 'p> {
             Change::WithoutCondition(alternative, place) => {
                 let of = &self.bound.events[event].alternatives[*alternative];
                 let condition = of.before.iter().chain(&of.after).nth(*place);
-                let text = condition.map_or(String::new(), |condition| {
-                    format!("{} = {}", sources.words(condition.left.expr.site), sources.words(condition.right))
-                });
+                let text = condition.map_or(String::new(), |condition| condition.texts(sources).join(" = "));
                 Assumption::FieldIgnored { event: op, field: text }
             }
             Change::Exchanged(other) => {

@@ -1,7 +1,8 @@
 //! A first mapping for a log and a specification, from names and shapes that coincide.
 //!
-//! Nothing is guessed silently: each line of the result says what it was made from, and what could not be told is a
-//! comment. The mapping is text for a person to read and complete.
+//! Nothing is guessed silently: each line of the result says what it was made from. What could not be told, and what is
+//! likely and not certain, is a comment: a wrong rule would reject a correct log. The mapping is text for a person to
+//! read and complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,10 +12,17 @@ use tla::program::{Operation, Program};
 
 use crate::line::Line;
 use crate::path::Path;
+use crate::step_names;
 
 /// Names of fields that usually are the process.
 const PROCESSES: &[&str] =
-    &["process", "node", "nid", "node_id", "server", "replica", "pid", "host", "thread", "logger"];
+    &["process", "node", "nid", "node_id", "server", "replica", "svc", "service", "pid", "host", "thread", "logger"];
+
+/// Names of fields that usually are the name of an event.
+const EVENTS: &[&str] = &["event", "ev", "action", "msg", "message", "type", "kind", "op", "name"];
+
+/// The maximum number of values that an event field has.
+const MOST_EVENTS: usize = 64;
 
 /// Names of fields that usually are a time.
 const TIMES: &[&str] = &["ts", "time", "timestamp", "clock", "h_ts", "t"];
@@ -22,12 +30,11 @@ const TIMES: &[&str] = &["ts", "time", "timestamp", "clock", "h_ts", "t"];
 /// The maximum number of values that a process field has.
 const MOST_PROCESSES: usize = 64;
 
-/// A first mapping, as text of TOML.
-pub fn infer(program: &Program, lines: &[Line], files: usize) -> String {
-    let operations: Vec<Operation> =
-        program.operation_names().iter().filter_map(|name| program.operation(name)).collect();
+/// A first mapping, as text of TOML. `pattern` is that of the files, if there are several.
+pub fn infer(program: &Program, lines: &[Line], pattern: Option<&str>) -> String {
+    let operations: Vec<Operation> = step_names(program).iter().filter_map(|name| program.operation(name)).collect();
     let mut inference = Inference { program, operations, lines, text: String::new(), unclear: Vec::new() };
-    inference.run(files);
+    inference.run(pattern);
     inference.text
 }
 
@@ -40,11 +47,12 @@ struct Inference<'a> {
 }
 
 impl Inference<'_> {
-    fn run(&mut self, files: usize) {
+    fn run(&mut self, pattern: Option<&str>) {
         self.text.push_str("[log]\n");
-        if files > 1 {
-            self.text.push_str("files = \"*.ndjson\"\n");
+        if let Some(pattern) = pattern {
+            let _ = writeln!(self.text, "files = \"{pattern}\"");
         }
+        let is_many = pattern.is_some();
         let all: Vec<&Json> = self.lines.iter().map(|line| &line.json).collect();
         let found = self.event_path(&all);
         let (root, event) = match &found {
@@ -60,6 +68,10 @@ impl Inference<'_> {
                 (None, None)
             }
         };
+        let likely = if event.is_none() { self.likely_event(&all) } else { None };
+        if let Some((name, values)) = &likely {
+            let _ = writeln!(self.text, "# event = \"{name}\"  # {} values, none of them an action", values.len());
+        }
         let path = root.as_deref().and_then(Path::parse);
         let events: Vec<&Json> =
             all.iter().filter_map(|line| path.as_ref().map_or(Some(*line), |path| path.find(line))).collect();
@@ -74,11 +86,14 @@ impl Inference<'_> {
             );
         }
         let processes = self.process(&events);
-        self.order(&all, &events, &processes, files);
+        self.order(&all, &events, &processes, is_many);
         let args = self.args(&events, event.as_deref());
         self.updates(&events);
         self.constants();
         self.rules(&events, event.as_deref(), args.as_deref());
+        if let Some((name, values)) = &likely {
+            values.iter().for_each(|value| self.skeleton(&events, name, value));
+        }
         if !self.unclear.is_empty() {
             self.text.push_str("\n# What the log and the specification do not tell:\n");
             for line in &self.unclear {
@@ -113,6 +128,39 @@ impl Inference<'_> {
         (best.0 > 0).then_some((best.1, best.2, best.0))
     }
 
+    /// The field that is most likely the name of an event, and its values: text in every line, with several values that
+    /// come again.
+    fn likely_event(&self, lines: &[&Json]) -> Option<(String, BTreeSet<String>)> {
+        let names: BTreeSet<String> = lines.iter().flat_map(|line| names(line)).collect();
+        let fits = |name: &String| {
+            let values: Vec<&str> = lines.iter().filter_map(|line| text_at(line, name)).collect();
+            let distinct: BTreeSet<String> = values.iter().map(|value| (*value).to_owned()).collect();
+            let is_event = values.len() == lines.len()
+                && (2..=MOST_EVENTS).contains(&distinct.len())
+                && distinct.len() * 2 <= lines.len();
+            (is_event && !PROCESSES.contains(&name.as_str())).then_some((name.clone(), distinct))
+        };
+        let rank = |name: &str| EVENTS.iter().position(|known| *known == name).unwrap_or(EVENTS.len());
+        names.iter().filter_map(fits).min_by_key(|(name, values)| (rank(name), std::cmp::Reverse(values.len())))
+    }
+
+    /// A rule for events of a name, to be completed, with the fields that such events have.
+    fn skeleton(&mut self, events: &[&Json], field: &str, name: &str) {
+        let named: Vec<&&Json> = events.iter().filter(|event| text_at(event, field) == Some(name)).collect();
+        let fields: BTreeSet<String> =
+            named.iter().flat_map(|event| names(event)).filter(|other| other != field).collect();
+        let known = self.operations.iter().map(|operation| operation.name.as_str());
+        let hint = suggest::hint(name, known).map_or(String::new(), |hint| format!("  # {hint}"));
+        let fields: Vec<String> = fields.into_iter().collect();
+        let _ = writeln!(
+            self.text,
+            "\n# [[log.rule]]  # {} lines with {}\n# event = {}\n# action = \"...\"{hint}",
+            named.len(),
+            fields.join(", "),
+            Json::Text(name.to_owned()),
+        );
+    }
+
     /// The values of the process field.
     fn process(&mut self, events: &[&Json]) -> BTreeSet<String> {
         let known = PROCESSES.iter().find_map(|name| {
@@ -129,7 +177,7 @@ impl Inference<'_> {
         }
     }
 
-    fn order(&mut self, lines: &[&Json], events: &[&Json], processes: &BTreeSet<String>, files: usize) {
+    fn order(&mut self, lines: &[&Json], events: &[&Json], processes: &BTreeSet<String>, is_many: bool) {
         let is_vector = |json: &Json| match json {
             Json::Object(fields) => {
                 !fields.is_empty()
@@ -146,14 +194,14 @@ impl Inference<'_> {
         }
         let time = TIMES.iter().find(|name| lines.iter().all(|line| line.field(name).is_some()) && !lines.is_empty());
         match time {
-            Some(name) if files > 1 => {
+            Some(name) if is_many => {
                 let _ = writeln!(self.text, "order = {{ time = \"{name}\" }}");
                 self.unclear.push(format!("how far `{name}` of different processes may be apart: `uncertainty`"));
             }
             Some(name) => {
                 let _ = writeln!(self.text, "# order = {{ time = \"{name}\" }}  # instead of the order of the lines");
             }
-            None if files > 1 => self.unclear.push("an order of the events of different files: `order`".to_owned()),
+            None if is_many => self.unclear.push("an order of the events of different files: `order`".to_owned()),
             None => {}
         }
     }
@@ -207,7 +255,8 @@ impl Inference<'_> {
         for operation in &self.operations {
             sets.extend(operation.params.iter().filter_map(|param| Some(param.set.as_ref()?.0.as_str())));
         }
-        let is_name = |set: &&&str| set.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_variable = |set: &str| self.program.module.variables.iter().any(|variable| variable.name == set);
+        let is_name = |set: &&&str| set.chars().all(|c| c.is_alphanumeric() || c == '_') && !is_variable(set);
         let declared: Vec<&str> = sets.iter().filter(is_name).copied().collect();
         if !declared.is_empty() {
             self.text.push_str("\n# [log.constants]\n");
@@ -225,16 +274,17 @@ impl Inference<'_> {
             let values: Vec<&Json> = events.iter().filter_map(|event| event.field(&variable.name)).collect();
             if !values.is_empty() && values.iter().all(is_plain) && Some(variable.name.as_str()) != args {
                 let name = &variable.name;
-                let _ = writeln!(self.text, "\n[[log.rule]]\nhas = \"{name}\"\nafter = {{ {name} = \"{name}\" }}");
+                let _ = writeln!(
+                    self.text,
+                    "\n# [[log.rule]]  # if the field is the variable after the step\n# has = \"{name}\"\n# after = {{ {name} = \"{name}\" }}"
+                );
             }
         }
         let Some(event) = event else { return };
         let seen: BTreeSet<String> = events.iter().filter_map(|json| json.field(event)).map(text).collect();
         for name in &seen {
             let Some(operation) = self.operations.iter().find(|operation| operation.name == *name) else {
-                let known = self.operations.iter().map(|operation| operation.name.as_str());
-                let hint = suggest::hint(name, known).map_or(String::new(), |hint| format!("  # {hint}"));
-                let _ = writeln!(self.text, "\n# [[log.rule]]\n# event = \"{name}\"\n# action = \"...\"{hint}");
+                self.skeleton(events, event, name);
                 self.unclear.push(format!("which action `{name}` is, or whether it is one (`skip = true`)"));
                 continue;
             };
@@ -277,6 +327,11 @@ fn names(json: &Json) -> Vec<String> {
         Json::Object(fields) => fields.iter().map(|(name, _)| name.clone()).collect(),
         _ => Vec::new(),
     }
+}
+
+/// The text of a field.
+fn text_at<'j>(json: &'j Json, field: &str) -> Option<&'j str> {
+    if let Some(Json::Text(text)) = json.field(field) { Some(text) } else { None }
 }
 
 fn text(json: &Json) -> String {

@@ -52,6 +52,7 @@ mod check;
 mod explain;
 mod infer;
 mod line;
+mod lost;
 mod mapping;
 mod order;
 mod path;
@@ -66,10 +67,10 @@ mod vacuity;
 mod values;
 
 pub use bind::{Bound, Event};
-pub use check::{Checked, Outcome, Taken, check, furthest, longest, unlogged};
+pub use check::{Checked, Outcome, Taken, check, furthest, longest, lost, unlogged};
 pub use explain::{explain, explain_violation, op_id, standing};
 pub use infer::infer;
-pub use line::{File, Line, Lines};
+pub use line::{Cut, File, Line, Lines};
 pub use order::Order;
 pub use problem::{Failure, Problem};
 pub use search::{Options, Stats};
@@ -80,6 +81,7 @@ use settings::log::Log;
 use tla::config::{Config, LiteralKind};
 use tla::ir::{Body, Module, Node};
 use tla::machine::Machine;
+use tla::program::Program;
 use tla::value::{Model, Value};
 
 use bind::Binder;
@@ -142,16 +144,27 @@ impl Prepared {
     }
 
     /// The places where a file ends inside a line.
-    pub fn cuts(&self) -> &[String] {
-        &self.lines.cuts
+    pub fn cuts(&self) -> Vec<String> {
+        self.lines.cuts.iter().map(|cut| cut.words.clone()).collect()
     }
 
     /// Binds every event to the steps that it may be.
     pub fn bind(&self, machine: &mut Machine<'_>, config: &Config) -> Result<Bound, Failure> {
         let values = Values::new(config, &machine.program().module.strings);
         let lines: Vec<&Line> = self.lines.lines.iter().collect();
-        Binder::new(&self.mapping, machine, values, &self.files).bind(&lines)
+        Binder::new(&self.mapping, machine, values, &self.files).bind(&lines, &self.lines.cuts)
     }
+}
+
+/// The names of the actions that steps are: the operators of `Next` that are not made of others.
+pub(crate) fn step_names(program: &Program) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for action in &program.actions {
+        if !names.contains(&action.name) {
+            names.push(action.name.clone());
+        }
+    }
+    names
 }
 
 /// Gives every constant without a value an empty set, so that a module can be linked to look at its actions.

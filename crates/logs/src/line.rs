@@ -31,8 +31,17 @@ pub struct Lines {
     pub header: Vec<Line>,
     /// The others.
     pub lines: Vec<Line>,
-    /// The places where a file ends inside a line.
-    pub cuts: Vec<String>,
+    /// The files that end inside a line.
+    pub cuts: Vec<Cut>,
+}
+
+/// The end of a file inside a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// The file: an index into those of the log.
+    pub file: usize,
+    /// The place, in a sentence.
+    pub words: String,
 }
 
 impl Lines {
@@ -56,7 +65,8 @@ impl Lines {
                         return Err(Problem::new(format!("{}: line {number}: {message}", file.name)));
                     }
                     Err(problem) if problem.is_end && number == last && !is_whole => {
-                        all.cuts.push(format!("{}: line {number} is not complete, and was left out", file.name));
+                        let words = format!("{}: line {number} is not complete, and was left out", file.name);
+                        all.cuts.push(Cut { file: place, words });
                         continue;
                     }
                     Err(problem) => {

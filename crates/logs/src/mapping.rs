@@ -204,6 +204,8 @@ impl Mapping {
                 .chain(args)
                 .chain(names)
         });
+        let hidden = self.unlogged.iter().flat_map(|unlogged| &unlogged.args).map(|(_, source)| source);
+        let sources = sources.chain(hidden);
         all.extend(sources.filter_map(|source| if let Source::Expr(expr) = source { Some(expr.def) } else { None }));
         all
     }
@@ -372,33 +374,36 @@ impl Resolver<'_> {
         Ok(resolved)
     }
 
-    fn all_conditions(
+    /// The conditions of a list, or of the `[[log.state]]` with a name, which may name another one.
+    fn all_conditions<'s>(
         &mut self,
-        conditions: &Conditions,
-        bundles: &[log::Bundle],
+        mut conditions: &'s Conditions,
+        bundles: &'s [log::Bundle],
         names: &[(String, Source)],
     ) -> Result<Vec<Condition>, Failure> {
-        match conditions {
-            Conditions::List(list) => self.conditions(list, names),
-            Conditions::Bundle(name) => {
-                let Some(bundle) = bundles.iter().find(|bundle| bundle.name == name.text) else {
-                    let help = suggest::hint(&name.text, bundles.iter().map(|bundle| bundle.name.as_str()));
-                    let problem = Problem::new(format!("no `[[log.state]]` has the name `{}`", name.text));
-                    let problem = help.map_or(problem.clone(), |help| problem.with_help(help));
-                    return Err(problem.at(self.site(name)).into());
-                };
-                let mut all = self.names(&bundle.names)?;
-                all.extend(names.iter().cloned());
-                match &bundle.is {
-                    Conditions::List(list) => self.conditions(list, &all),
-                    inner @ Conditions::Bundle(other) if other.text != name.text => {
-                        self.all_conditions(inner, bundles, &all)
-                    }
-                    Conditions::Bundle(other) => {
-                        Err(Problem::new(format!("the bundle `{}` contains itself", other.text)).into())
-                    }
-                }
+        let mut names = names.to_vec();
+        let mut entered: Vec<&str> = Vec::new();
+        loop {
+            let name = match conditions {
+                Conditions::List(list) => return self.conditions(list, &names),
+                Conditions::Bundle(name) => name,
+            };
+            let Some(bundle) = bundles.iter().find(|bundle| bundle.name == name.text) else {
+                let help = suggest::hint(&name.text, bundles.iter().map(|bundle| bundle.name.as_str()));
+                let problem = Problem::new(format!("no `[[log.state]]` has the name `{}`", name.text));
+                let problem = help.map_or(problem.clone(), |help| problem.with_help(help));
+                return Err(problem.at(self.site(name)).into());
+            };
+            if entered.contains(&bundle.name.as_str()) {
+                let problem = Problem::new(format!("the `[[log.state]]` `{}` contains itself", bundle.name));
+                return Err(problem.at(self.site(name)).into());
             }
+            entered.push(&bundle.name);
+            // The names of an inner one come first.
+            let mut inner = self.names(&bundle.names)?;
+            inner.append(&mut names);
+            names = inner;
+            conditions = &bundle.is;
         }
     }
 
@@ -458,7 +463,10 @@ impl Resolver<'_> {
     /// A value: a path of the event, or an expression.
     fn source(&mut self, text: &Text, names: &[(String, Source)]) -> Result<Source, Failure> {
         let scope: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
-        let plain = text.text.strip_prefix("e.").unwrap_or(&text.text);
+        // `e.a` and `e["a b"]`.
+        let inside = |rest: &&str| rest.starts_with('[');
+        let of_event = text.text.strip_prefix("e.").or_else(|| text.text.strip_prefix('e').filter(inside));
+        let plain = of_event.unwrap_or(&text.text);
         if let Some(path) = Path::parse(plain)
             && let Some(first) = path.first()
             && !scope.iter().any(|name| name == first)

@@ -6,13 +6,17 @@
 //!
 //! - Without an order in the settings, the lines are one chain.
 //! - Otherwise each process is a chain, in the order of its lines; with a vector or Lamport clock, in the order of its
-//!   own clock.
+//!   own clock, because lines of concurrent threads may be written in another order.
 //! - Time: `e` comes before `f` if the latest time of `e` is before the earliest time of `f`. Equal times say nothing.
 //! - Vector clocks: `e` of process `p` comes before `f` if `f` has seen at least as much of `p` as `e`. Gaps are fine.
-//! - Messages: the k-th receive event with a key comes after the k-th send event with that key.
+//! - Messages: each receipt of a key has a sending of its own, so the k-th receipt in a file comes after the k-th sending,
+//!   both in the order of the lines. Lines of different files have no order, so the receipts of each file are counted by
+//!   themselves, and a key that is sent in several files by several processes orders nothing.
 //! - Offsets between the clocks of hosts are bounded by messages: a message from `a` to `b` that was sent at `s` and
 //!   received at `r` shows that the clock of `b` is at most `r - s` ahead of that of `a`. Shortest paths combine these
 //!   bounds, and a negative cycle shows that a clock was changed.
+
+use std::collections::BTreeMap;
 
 use history::format::json::Json;
 
@@ -23,6 +27,8 @@ use crate::problem::Problem;
 pub(crate) struct Clock {
     /// The process.
     pub(crate) process: usize,
+    /// The file of its line.
+    pub(crate) file: usize,
     /// The earliest and the latest time, in nanoseconds.
     pub(crate) interval: Option<(i128, i128)>,
     /// A number for each process.
@@ -60,6 +66,8 @@ pub struct Order {
     pub(crate) messages: Vec<(usize, usize)>,
     /// Things worth knowing about it.
     pub(crate) notes: Vec<String>,
+    /// Whether it is the order of the lines.
+    pub(crate) is_total: bool,
 }
 
 impl Order {
@@ -70,7 +78,7 @@ impl Order {
         kinds: Kinds,
         name: &dyn Fn(usize) -> String,
     ) -> Result<Order, Problem> {
-        let mut order = Order::default();
+        let mut order = Order { is_total: kinds.is_total, ..Order::default() };
         order.chain(clocks, processes, kinds);
         order.needs = (0..clocks.len()).map(|_| vec![0; order.chains.len()].into()).collect();
         for event in 0..clocks.len() {
@@ -150,32 +158,53 @@ impl Order {
 
     /// Finds the messages.
     fn pair(&mut self, clocks: &[Clock], name: &dyn Fn(usize) -> String) {
-        let mut sent: std::collections::BTreeMap<&str, Vec<usize>> = std::collections::BTreeMap::new();
-        let by_chain: Vec<usize> = self.chains.iter().flatten().copied().collect();
-        for &event in &by_chain {
-            if let Some(key) = &clocks[event].sends {
-                sent.entry(key).or_default().push(event);
+        let mut keys: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+        for (event, clock) in clocks.iter().enumerate() {
+            if let Some(key) = &clock.sends {
+                keys.entry(key).or_default().0.push(event);
+            }
+            if let Some(key) = &clock.receives {
+                keys.entry(key).or_default().1.push(event);
             }
         }
-        let mut used: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
-        let mut unmatched = Vec::new();
-        for &event in &by_chain {
-            let Some(key) = &clocks[event].receives else { continue };
-            let count = used.entry(key).or_default();
-            match sent.get(key.as_str()).and_then(|sends| sends.get(*count)) {
-                Some(&send) => self.messages.push((send, event)),
-                None => unmatched.push(event),
+        let (mut unmatched, mut unordered) = (Vec::new(), Vec::new());
+        for (mut sends, receipts) in keys.into_values() {
+            if !self.sort(&mut sends, clocks) {
+                unordered.extend(receipts.first().and(sends.first()));
+                continue;
             }
-            *count += 1;
+            let mut files: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for event in receipts {
+                files.entry(clocks[event].file).or_default().push(event);
+            }
+            for mut receipts in files.into_values() {
+                self.sort(&mut receipts, clocks);
+                unmatched.extend(receipts.iter().skip(sends.len()));
+                self.messages.extend(sends.iter().copied().zip(receipts));
+            }
         }
-        if let Some(first) = unmatched.first() {
-            let more = match unmatched.len() {
-                1 => String::new(),
-                more => format!(" and {} more", more - 1),
-            };
-            let first = name(*first);
-            self.notes.push(format!("{first}{more} receives a message that no event sends: it is ordered by nothing"));
+        self.messages.sort_unstable_by_key(|&(_, receipt)| receipt);
+        let mut note = |events: &mut Vec<usize>, rest: &str| {
+            events.sort_unstable();
+            let Some(first) = events.first() else { return };
+            let more = if events.len() > 1 { format!(" and {} more", events.len() - 1) } else { String::new() };
+            self.notes.push(format!("{}{more} {rest}", name(*first)));
+        };
+        note(&mut unmatched, "receives a message that no event sends: it is ordered by nothing");
+        note(
+            &mut unordered,
+            "sends a key that another process sends in another file: its receipts are ordered by nothing",
+        );
+    }
+
+    /// Sorts events by line, or as their process does if they are of one; false if their lines have no order.
+    fn sort(&self, events: &mut [usize], clocks: &[Clock]) -> bool {
+        let Some(&first) = events.first() else { return true };
+        if events.iter().all(|&event| self.places[event].0 == self.places[first].0) {
+            events.sort_by_key(|&event| self.places[event].1);
+            return true;
         }
+        events.iter().all(|&event| clocks[event].file == clocks[first].file)
     }
 
     /// The number of nanoseconds by which the clock of each process is at most ahead of that of each other.
@@ -366,33 +395,7 @@ pub(crate) const FINE: i128 = 1_000_000_000;
 
 /// A date and a time such as `2026-11-16T21:17:25.123456789Z`, in nanoseconds.
 fn rfc_3339(text: &str) -> Option<i128> {
-    let (date, clock) = text.split_once(['T', 't', ' '])?;
-    let mut date = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let zone = clock.find(['Z', 'z', '+']).or_else(|| clock.rfind('-'))?;
-    let (clock, zone) = clock.split_at(zone);
-    let offset = match zone.strip_prefix(['Z', 'z']) {
-        Some(_) => 0,
-        None => {
-            let (hours, minutes) = zone[1..].split_once(':')?;
-            let minutes = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
-            if zone.starts_with('-') { -minutes } else { minutes }
-        }
-    };
-    let mut clock = clock.splitn(3, ':');
-    let (hour, minute) = (clock.next()?.parse::<i64>().ok()?, clock.next()?.parse::<i64>().ok()?);
-    let seconds = clock.next()?;
-    let (second, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
-    let second = second.parse::<i64>().ok()?;
-    let fraction = format!("{fraction:0<9}").get(..9)?.parse::<i64>().ok()?;
-    // Days since 1970, by Howard Hinnant's algorithm: years begin in March.
-    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    let seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second;
-    Some(i128::from(seconds) * 1_000_000_000 + i128::from(fraction))
+    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_nanosecond)
 }
 
 #[cfg(test)]
@@ -498,6 +501,12 @@ mod tests {
         assert_eq!(read("1712329729.5"), Some(1_712_329_729_500_000_000));
         assert_eq!(read("\"2024-04-05T15:08:49.5Z\""), read("1712329729.5"));
         assert_eq!(read("\"2024-04-05T17:08:49.5+02:00\""), read("1712329729.5"));
+        assert_eq!(read("\"2024-04-05 15:08:49.500000Z\""), read("1712329729.5"));
+        assert_eq!(read("\"2024-04-05T11:08:49,5-04:00\""), read("1712329729.5"));
+        assert_eq!(read("\"2024-13-05T15:08:49Z\""), None);
+        assert_eq!(read("\"2024-04-99T15:08:49Z\""), None);
+        assert_eq!(read("\"99999999999999999-04-05T15:08:49Z\""), None);
+        assert_eq!(read("\"2024-04-05T15:08:49+99999999999999999999:00\""), None);
         assert_eq!(read("\"2024-04-05\""), None);
         assert_eq!(read("true"), None);
     }

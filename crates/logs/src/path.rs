@@ -27,11 +27,16 @@ impl Path {
         let mut rest = text;
         while !rest.is_empty() {
             if let Some(inside) = rest.strip_prefix('[') {
+                if let Some(quoted) = inside.strip_prefix('"') {
+                    let (name, after) = quoted.split_once("\"]")?;
+                    steps.push(Step::Field(name.to_owned()));
+                    rest = after;
+                    continue;
+                }
                 let (index, after) = inside.split_once(']')?;
-                steps.push(match index.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
-                    Some(name) => Step::Field(name.to_owned()),
-                    None if index == "*" => Step::Each,
-                    None => Step::Index(index.parse().ok().filter(|index| *index > 0)?),
+                steps.push(match index {
+                    "*" => Step::Each,
+                    _ => Step::Index(index.parse().ok().filter(|index| *index > 0)?),
                 });
                 rest = after;
                 continue;
@@ -43,14 +48,18 @@ impl Path {
             };
             let length = name.find(['.', '[']).unwrap_or(name.len());
             let (field, after) = name.split_at(length);
-            let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == '@' || c == '$';
-            if field.is_empty() || field.starts_with(|c: char| c.is_ascii_digit()) || !field.chars().all(is_name) {
+            if !is_plain(field) {
                 return None;
             }
             steps.push(Step::Field(field.to_owned()));
             rest = after;
         }
         (!steps.is_empty()).then_some(Path { steps })
+    }
+
+    /// The path of a field of the value there.
+    pub(crate) fn field(&self, name: &str) -> Path {
+        Path { steps: self.steps.iter().cloned().chain([Step::Field(name.to_owned())]).collect() }
     }
 
     /// The first field.
@@ -90,10 +99,17 @@ impl Path {
     }
 }
 
+/// Whether the name of a field needs no quotes.
+fn is_plain(name: &str) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == '@' || c == '$';
+    !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_of_name)
+}
+
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, step) in self.steps.iter().enumerate() {
             match step {
+                Step::Field(name) if !is_plain(name) => write!(f, "[\"{name}\"]")?,
                 Step::Field(name) if place == 0 => write!(f, "{name}")?,
                 Step::Field(name) => write!(f, ".{name}")?,
                 Step::Index(index) => write!(f, "[{index}]")?,
@@ -122,6 +138,9 @@ mod tests {
         assert_eq!(check("a.trace-id", json), "a.trace-id: 7");
         assert_eq!(check("a[\"trace-id\"]", json), "a.trace-id: 7");
         assert_eq!(check("a.x", json), "a.x: ");
+        let odd = r#"{"a.b": {"c]": 1, "1": [2]}}"#;
+        assert_eq!(check("[\"a.b\"][\"c]\"]", odd), "[\"a.b\"][\"c]\"]: 1");
+        assert_eq!(check("[\"a.b\"][\"1\"][1]", odd), "[\"a.b\"][\"1\"][1]: 2");
         assert_eq!(check("n", json), "n: null");
         for text in ["n - 1", "a.", "a[0]", "<<a>>", "", "3", "a..b"] {
             assert_eq!(check(text, json), "not a path", "{text}");

@@ -62,6 +62,12 @@ impl<'a, 'p> Stepper<'a, 'p> {
         }
     }
 
+    /// The initial state that updates return to.
+    pub(crate) fn initial(machine: &mut Machine<'_>, bound: &Bound) -> Option<State> {
+        let mut stepper = Stepper::new(machine, bound);
+        stepper.initial_states().ok().and(stepper.initial)
+    }
+
     /// The initial states that the log allows.
     pub(crate) fn initial_states(&mut self) -> Result<Vec<State>, Failure> {
         let mut all = Vec::new();
@@ -410,7 +416,7 @@ impl<'a, 'p> Stepper<'a, 'p> {
         let bound = self.bound;
         let unlogged = &bound.unlogged[kind];
         for &action in &unlogged.actions {
-            let Some(known) = self.unlogged_args(kind, action, event) else { continue };
+            let Some(known) = self.unlogged_args(kind, action, event)? else { continue };
             if !self.is_admitted(action, &known)? {
                 continue;
             }
@@ -433,22 +439,30 @@ impl<'a, 'p> Stepper<'a, 'p> {
     }
 
     /// The arguments of an unlogged step that the event after it has; `None` if it lacks one.
-    fn unlogged_args(&mut self, kind: usize, action: usize, event: &Event) -> Option<Args> {
+    fn unlogged_args(&mut self, kind: usize, action: usize, event: &Event) -> Result<Option<Args>, Failure> {
         let bound = self.bound;
         let mut args: Args = smallvec::SmallVec::from_elem(None, bound.actions[action].params.len());
         for (param, arg) in bound.actions[action].params.iter().zip(&mut args) {
-            let Some((_, source)) = bound.unlogged[kind].args.iter().find(|(name, _)| *name == param.name) else {
-                continue;
+            let known = &bound.unlogged[kind].args;
+            let Some(place) = known.iter().position(|(name, _)| *name == param.name) else { continue };
+            let value = match &known[place].1 {
+                Source::Path(..) => event.paths[kind][place].clone(),
+                Source::Expr(expr) => match context_args(expr, event, &self.program.module.strings) {
+                    Some(values) => match self.machine.apply_operator(expr.def, &values, At::Nowhere) {
+                        Ok(value) => Some(value),
+                        // It reads a field or an index that the event lacks.
+                        Err(error) if error.kind == ErrorKind::OutsideDomain => None,
+                        Err(error) => return Err(error.into()),
+                    },
+                    None => None,
+                },
             };
-            *arg = Some(match source {
-                Source::Path(path, _) => event.value_at(path, &self.program.module.strings)?,
-                Source::Expr(expr) => {
-                    let values = context_args(expr, event, &self.program.module.strings)?;
-                    self.machine.apply_operator(expr.def, &values, At::Nowhere).ok()?
-                }
-            });
+            match value {
+                Some(value) => *arg = Some(value),
+                None => return Ok(None),
+            }
         }
-        Some(args)
+        Ok(Some(args))
     }
 
     /// Whether an event or an unlogged step leads from one state to another, in a position in which it may be next.

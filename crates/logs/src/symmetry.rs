@@ -5,10 +5,17 @@
 //! also leaves alone every value that the rest of the log mentions maps an explanation of the rest to an explanation of
 //! the rest. So of all configurations that such permutations map to each other, one is enough.
 //!
-//! - *Which sets.* A constant set of strings, model values or integers is a *sort* if no expression of the
-//!   specification or of the mapping has one of its elements as a literal, chooses one by `CHOOSE`, or passes one to an
-//!   operator that may tell them apart; integers must not be computed with at all. A literal or another constant that
-//!   every permutation leaves unchanged, such as the set itself, is fine.
+//! - *Which sets.* A constant set of strings, of model values or of integers is a *sort* if no expression of the
+//!   specification or of the mapping has one of its elements as a literal or as the name of a field, chooses one by
+//!   `CHOOSE`, or passes one to an operator that may tell them apart. A literal or another constant that every
+//!   permutation leaves unchanged, such as the set itself, is fine. Integers must not be computed with or counted at all,
+//!   and there must be no sequences, whose domains are integers.
+//! - *Strings as sequences.* `Len`, `\o`, `SubSeq` and `Tail` are about sequences in nearly every specification, but tell
+//!   strings apart if they are applied to one. The machine notes that, and then a log that was rejected is searched
+//!   again without sorts of strings. One look at a string is noticed although the search leaves out configurations: a
+//!   permutation maps the evaluation of an expression in one of those to an evaluation in the one that was kept, and
+//!   strings to strings. If the order of evaluation differs, an operand that is not evaluated in one of them does not
+//!   change the value. An accepted log has a behavior, which is confirmed without any of this.
 //! - *Canonical states.* Colors are computed for the values of a sort: two values get the same color if they occur at
 //!   the same places of the state, and places are told apart by the colors of the values around them. Values that the
 //!   rest of the log does not mention are then sorted by color and renamed in that order. Equal colors do not prove that
@@ -20,7 +27,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use tla::ir::{Body, DefId, ExprId, Node};
+use tla::ir::{Body, DefId, ExprId, Node, Step};
 use tla::machine::{Machine, State};
 use tla::program::{Operation, Program};
 use tla::strings::Str;
@@ -36,6 +43,8 @@ pub(crate) struct Symmetry {
     values: Vec<Value>,
     /// The sort of each value.
     sorts: Vec<usize>,
+    /// Whether one of the sorts has strings.
+    pub(crate) has_strings: bool,
     /// For each chain and position, the values that its events from there on mention.
     mentioned: Vec<Vec<Bits>>,
 }
@@ -72,13 +81,15 @@ const MOST_CANDIDATES: usize = 4096;
 const ROUNDS: usize = 2;
 
 impl Symmetry {
-    /// The interchangeable values; `None` if there are none. `constants` are those with a value.
+    /// The interchangeable values; `None` if there are none. `constants` are those with a value. Strings are left out
+    /// if the specification takes them apart.
     pub(crate) fn find(
         program: &Program,
         constants: &[(DefId, Value)],
         bound: &Bound,
         expressions: &[DefId],
         told: &[Value],
+        reads_text: bool,
     ) -> Option<Symmetry> {
         // An action of the mapping need not be part of the next-state relation.
         let actions = bound.actions.iter().map(|action| action.def);
@@ -87,13 +98,17 @@ impl Symmetry {
         if features.has_unknown {
             return None;
         }
+        let updates = bound.events.iter().flat_map(|event| &event.updates).flat_map(|(_, updates)| updates);
+        let computes = features.computes || updates.into_iter().any(|update| update.op.counts());
         let mut sorts: Vec<&Set> = Vec::new();
         for (_, value) in constants {
             let Value::Set(set) = value else { continue };
-            let is_plain = |value: &Value| match value {
-                Value::Str(text) => !features.fields.contains(text),
-                Value::Model(_) => true,
-                Value::Int(_) => !features.computes,
+            let first = set.elements().first();
+            // Values of different kinds are told apart, by `STRING` for example.
+            let is_plain = |value: &Value| match (value, first) {
+                (Value::Str(text), Some(Value::Str(_))) => !reads_text && !features.fields.contains(text),
+                (Value::Model(model), Some(Value::Model(first))) => model.class == first.class,
+                (Value::Int(_), Some(Value::Int(_))) => !computes,
                 _ => false,
             };
             let is_sort = (2..=MOST_VALUES).contains(&set.len())
@@ -125,7 +140,8 @@ impl Symmetry {
                 of.push(sort);
             }
         }
-        let mut symmetry = Symmetry { index, values, sorts: of, mentioned: Vec::new() };
+        let has_strings = values.iter().any(|value| matches!(value, Value::Str(_)));
+        let mut symmetry = Symmetry { index, values, sorts: of, has_strings, mentioned: Vec::new() };
         symmetry.mention(bound);
         Some(symmetry)
     }
@@ -334,28 +350,29 @@ struct Features {
     literals: Vec<Value>,
     /// Names of fields.
     fields: HashSet<Str, FxBuildHasher>,
-    /// True if it computes with integers or has some of its own.
+    /// True if it computes with integers, has some of its own, or has sequences.
     computes: bool,
     /// True if it may tell values apart in other ways.
     has_unknown: bool,
 }
 
-/// Built-in operators that treat all values alike.
-const ALIKE: &[(&str, &str)] = &[
-    ("FiniteSets", "Cardinality"),
-    ("FiniteSets", "IsFiniteSet"),
-    ("Sequences", "Append"),
-    ("Sequences", "Head"),
-    ("Sequences", "Len"),
-    ("Sequences", "Seq"),
-    ("Sequences", "SelectSeq"),
-    ("Sequences", "SubSeq"),
-    ("Sequences", "Tail"),
-    ("Sequences", "\\o"),
-    ("SequencesExt", "ToSet"),
-    ("Functions", "Range"),
-    ("TLC", ":>"),
-    ("TLC", "@@"),
+/// Built-in operators that treat all values alike, and whether integers too. Those on sequences take strings apart,
+/// which is noticed when it happens.
+const ALIKE: &[(&str, &str, bool)] = &[
+    ("FiniteSets", "Cardinality", false),
+    ("FiniteSets", "IsFiniteSet", true),
+    ("Sequences", "Append", false),
+    ("Sequences", "Head", false),
+    ("Sequences", "Len", false),
+    ("Sequences", "Seq", false),
+    ("Sequences", "SelectSeq", false),
+    ("Sequences", "SubSeq", false),
+    ("Sequences", "Tail", false),
+    ("Sequences", "\\o", false),
+    ("SequencesExt", "ToSet", true),
+    ("Functions", "Range", true),
+    ("TLC", ":>", true),
+    ("TLC", "@@", true),
 ];
 
 impl Features {
@@ -379,9 +396,13 @@ impl Features {
         }
         match &program.definition(def).body {
             Body::Expr(body) => self.walk(program, *body, seen),
-            Body::Native(native) if ALIKE.contains(&(native.module, native.name)) => {}
             Body::Native(native) if matches!(native.module, "Naturals" | "Integers") => self.computes = true,
-            Body::Native(_) | Body::Declared => self.has_unknown = true,
+            Body::Native(native) => {
+                let known = ALIKE.iter().find(|(module, name, _)| (*module, *name) == (native.module, native.name));
+                self.computes |= known.is_some_and(|(.., integers)| !integers);
+                self.has_unknown |= known.is_none();
+            }
+            Body::Declared => self.has_unknown = true,
         }
     }
 
@@ -393,7 +414,9 @@ impl Features {
                 self.computes |= matches!(value, Value::Int(_));
                 self.literals.push(value.clone());
             }
-            Node::Arithmetic(..) => self.computes = true,
+            // A function of several arguments is one of tuples.
+            Node::Arithmetic(..) | Node::Tuple(_) | Node::Product(_) => self.computes = true,
+            Node::Function { bounds, .. } if bounds.len() > 1 => self.computes = true,
             Node::Choose { .. } | Node::Unsupported { .. } | Node::CallArgument { .. } => self.has_unknown = true,
             Node::Record(fields) | Node::Records(fields) => {
                 self.fields.extend(fields.iter().map(|(name, _)| name.clone()));
@@ -403,6 +426,13 @@ impl Features {
                 _ => None,
             })),
             Node::Field(_, name) => drop(self.fields.insert(name.clone())),
+            Node::Except { updates, .. } => {
+                let steps = updates.iter().flat_map(|update| &update.path);
+                self.fields.extend(steps.filter_map(|step| match step {
+                    Step::Field(name) => Some(name.clone()),
+                    Step::Index(_) => None,
+                }));
+            }
             _ => {}
         }
         node.for_each_callee(&mut |def| self.enter(program, def, seen));
@@ -410,13 +440,13 @@ impl Features {
     }
 }
 
-/// The direct parts of a value.
-pub(crate) fn parts(value: &Value) -> Vec<&Value> {
+/// The direct parts of a value; the domain of a sequence too.
+pub(crate) fn parts(value: &Value) -> Vec<Value> {
     match value {
         Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) => Vec::new(),
-        Value::Set(set) => set.elements().iter().collect(),
-        Value::Seq(seq) => seq.elements().iter().collect(),
-        Value::Fun(fun) => fun.domain().elements().iter().chain(fun.values()).collect(),
+        Value::Set(set) => set.elements().to_vec(),
+        Value::Seq(seq) => seq.elements().iter().cloned().chain((1..=seq.len() as i64).map(Value::Int)).collect(),
+        Value::Fun(fun) => fun.domain().elements().iter().chain(fun.values()).cloned().collect(),
     }
 }
 

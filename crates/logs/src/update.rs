@@ -75,6 +75,16 @@ impl Op {
             })
         })
     }
+
+    /// Whether it computes with integers or makes a sequence longer.
+    pub(crate) fn counts(self) -> bool {
+        matches!(self, Op::Add | Op::Sub | Op::Append | Op::AddToBag | Op::RemoveFromBag)
+    }
+
+    /// Whether it returns to an initial value.
+    pub(crate) fn is_initial(self) -> bool {
+        matches!(self, Op::Init | Op::InitRec)
+    }
 }
 
 impl Update {

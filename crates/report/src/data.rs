@@ -258,6 +258,8 @@ impl Rejection {
     pub fn window(&self) -> Option<Window> {
         match &self.evidence {
             Evidence::Stuck(stuck) => stuck.window.clone(),
+            // The reasons were not found in time.
+            Evidence::Contradiction { operations } if operations.is_empty() => None,
             Evidence::Contradiction { operations } => {
                 Some(Window { start: Vec::new(), operations: operations.clone(), before: 0 })
             }
@@ -274,7 +276,7 @@ pub enum Evidence {
     Stuck(Stuck),
     /// A few operations contradict each other, whatever the others do.
     Contradiction {
-        /// These, by start.
+        /// These, by start; none if a limit was reached before they were found.
         operations: Vec<OpRef>,
     },
     /// Orders exist that the actions allow, and each of them violates an invariant.

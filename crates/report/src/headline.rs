@@ -310,7 +310,8 @@ impl<'a> Blamed<'a> {
 
 /// The side of an equation that the specification computes, and the other one.
 fn sides<'t>(stuck: &Stuck, left: &'t str, right: &'t str) -> [&'t str; 2] {
-    let is_given = |text: &str| is_name(text) && !is_variable(stuck, text);
+    // A name that is not a variable, or a path from one: a field of a logged event.
+    let is_given = |text: &str| text.split('.').all(is_name) && !is_variable(stuck, root(text));
     match (is_literal(left), is_literal(right)) {
         (false, true) if is_given(left) => [right, left],
         (true, false) if is_given(right) => [left, right],

@@ -42,11 +42,17 @@ fn confirm(args: &ConfirmArgs) -> Result<Exit, Failed> {
             return Ok(Exit::Inconclusive);
         }
     };
-    outln!("OmniLink: {}", word(ours));
+    outln!("OmniLink: {ours}");
     let exported = export::export(&tla, &recording, &args.about)?;
     let theirs = theirs(&exported, &args.tlc)?;
-    outln!("TLC: {}, {}", word(theirs.is_accepted), theirs.counts);
-    if theirs.is_accepted == ours {
+    let verdict = match theirs.is_accepted {
+        true => ACCEPTED,
+        // TLC does not tell whether orders are missing or break an invariant.
+        false if ours == "violated" => "not accepted",
+        false => "rejected",
+    };
+    outln!("TLC: {verdict}, {}", theirs.counts);
+    if theirs.is_accepted == (ours == ACCEPTED) {
         outln!("both verdicts are the same");
         Ok(Exit::Accepted)
     } else {
@@ -55,20 +61,18 @@ fn confirm(args: &ConfirmArgs) -> Result<Exit, Failed> {
     }
 }
 
-fn word(is_accepted: bool) -> &'static str {
-    if is_accepted { "accepted" } else { "rejected" }
-}
+/// The word for an accepted history.
+const ACCEPTED: &str = "accepted";
 
-/// Whether we accept the history, or why that is unknown.
-fn ours(tla: &Tla, recording: &Recording, args: &ConfirmArgs) -> Result<Result<bool, String>, Failed> {
+/// Our verdict in a word, or why there is none.
+fn ours(tla: &Tla, recording: &Recording, args: &ConfirmArgs) -> Result<Result<&'static str, String>, Failed> {
     let label = label(&args.trace);
     let limits = Limits::around(&(&args.about).into(), &label);
     let case = &mut Case { recording, label: &label, witness: None, limits: &limits };
     let report = tla.check(&args.about.options(), case)?;
     Ok(match report.verdict {
-        Verdict::Accepted => Ok(true),
-        Verdict::Rejected(_) => Ok(false),
         Verdict::Inconclusive { stop, .. } => Err(stop),
+        verdict => Ok(verdict.word()),
     })
 }
 

@@ -108,7 +108,7 @@ impl<'m> Binder<'m, '_> {
         match self.program.operation(name) {
             Some(operation) => Ok(self.keep(name, operation)),
             None => {
-                let known = self.program.operation_names();
+                let known = crate::step_names(self.program);
                 let help = suggest::hint(name, known.iter().map(String::as_str))
                     .unwrap_or_else(|| format!("the actions are {}", known.join(", ")));
                 let message = format!("{}: `{name}` is not an action of the specification", self.place(raw.line));
@@ -143,8 +143,10 @@ impl<'m> Binder<'m, '_> {
         let mut all = Vec::new();
         for unlogged in &self.mapping.unlogged {
             let mut actions = Vec::new();
-            let known = self.program.operation_names();
+            let (all_names, steps) = (self.program.operation_names(), crate::step_names(self.program));
             for pattern in &unlogged.actions {
+                // A pattern means steps; a name may be that of any operator of `Next`.
+                let known = if pattern.contains('*') { &steps } else { &all_names };
                 let found: Vec<&String> = known.iter().filter(|name| settings::log::matches(pattern, name)).collect();
                 for name in &found {
                     match (self.names.get(*name), self.program.operation(name)) {
@@ -154,7 +156,7 @@ impl<'m> Binder<'m, '_> {
                     }
                 }
                 if found.is_empty() {
-                    let hint = suggest::hint(pattern, known.iter().map(String::as_str));
+                    let hint = suggest::hint(pattern, steps.iter().map(String::as_str));
                     let problem =
                         Problem::new(format!("the unlogged action `{pattern}` is not an action of the specification"));
                     return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());

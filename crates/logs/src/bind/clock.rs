@@ -10,7 +10,7 @@ use crate::problem::{Failure, Problem};
 impl<'m> Binder<'m, '_> {
     pub(super) fn clock(&mut self, raw: &Raw<'_>, context: &Context) -> Result<Clock, Failure> {
         let settings = &self.mapping.settings.order;
-        let mut clock = Clock { process: raw.process, ..Clock::default() };
+        let mut clock = Clock { process: raw.process, file: raw.line.file, ..Clock::default() };
         let lacks = |text: &str, binder: &Self| {
             Problem::new(format!("{} has no time or clock at `{text}`", binder.place(raw.line)))
         };
@@ -40,19 +40,25 @@ impl<'m> Binder<'m, '_> {
             clock.interval = Some((first, last));
         }
         if let Some(text) = &settings.vector {
-            let json = Path::parse(&text.text).and_then(|path| find(&path, raw.root, raw.line));
+            let path = Path::parse(&text.text);
+            let json = path.as_ref().and_then(|path| find(path, raw.root, raw.line));
             let Some(Json::Object(counts)) = json else { return Err(lacks(&text.text, self).into()) };
-            let mut vector = Vec::new();
+            let ignored = |name: &str| {
+                let field = path.as_ref().map(|path| path.field(name));
+                self.mapping.settings.ignore.iter().any(|text| Path::parse(text) == field)
+            };
+            let (mut vector, mut missing) = (Vec::new(), Vec::new());
             for (name, count) in counts {
-                let (Some(process), Json::Number(history::Value::Int(count))) =
-                    (self.processes.iter().position(|known| known == name), count)
-                else {
+                let Json::Number(history::Value::Int(count)) = count else { continue };
+                match self.processes.iter().position(|known| known == name) {
+                    Some(process) => vector.push((process, *count)),
                     // A process without events orders nothing.
-                    continue;
-                };
-                vector.push((process, *count));
+                    None if *count > 0 && !self.missing.contains(name) && !ignored(name) => missing.push(name.clone()),
+                    None => {}
+                }
             }
             clock.vector = Some(vector);
+            self.missing.append(&mut missing);
         }
         if let Some(text) = &settings.lamport {
             let json = Path::parse(&text.text).and_then(|path| find(&path, raw.root, raw.line));

@@ -10,7 +10,7 @@ use tla::machine::At;
 use tla::value::Value;
 
 use super::{Alternative, Binder, BoundArg, Context, Event, Open, Raw, Slot, Steps, find};
-use crate::mapping::{self, Arg, Expr, Meaning, Param};
+use crate::mapping::{self, Arg, Expr, Meaning, Param, Source};
 use crate::order::Clock;
 use crate::problem::{Failure, Problem};
 use crate::update::Update;
@@ -121,7 +121,18 @@ impl<'m> Binder<'m, '_> {
             kept: Vec::new(),
             mentions,
             context: context.clone(),
+            paths: self.paths(raw),
         })
+    }
+
+    /// The values of arguments of unlogged steps that are paths.
+    fn paths(&self, raw: &Raw<'_>) -> Vec<Vec<Option<Value>>> {
+        let value = |source: &Source| match source {
+            Source::Path(path, _) => find(path, raw.root, raw.line).map(|json| self.translate(json)),
+            Source::Expr(_) => None,
+        };
+        let unlogged = self.mapping.unlogged.iter();
+        unlogged.map(|steps| steps.args.iter().map(|(_, source)| value(source)).collect()).collect()
     }
 
     /// The values that an event mentions, those that they may be converted to, and those that its conditions expect.
@@ -138,8 +149,7 @@ impl<'m> Binder<'m, '_> {
                 Value::Str(text) => strings.text(text).parse().ok().map(Value::Int),
                 _ => None,
             };
-            let parts: Vec<Value> = crate::symmetry::parts(&mentions[index]).into_iter().cloned().collect();
-            for value in parts.into_iter().chain(converted) {
+            for value in crate::symmetry::parts(&mentions[index]).into_iter().chain(converted) {
                 if !mentions.contains(&value) {
                     mentions.push(value);
                 }

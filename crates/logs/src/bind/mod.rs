@@ -20,7 +20,8 @@ use tla::program::{Operation, Program};
 use tla::source::Site;
 use tla::value::Value;
 
-use crate::line::{File, Line};
+use crate::line::{Cut, File, Line};
+use crate::lost::Lost;
 use crate::mapping::{Expr, Mapping, Param, Source};
 use crate::order::Order;
 use crate::path::Path;
@@ -51,6 +52,8 @@ pub struct Event {
     pub(crate) kept: Vec<VarId>,
     /// The event, for conditions on unlogged steps before it.
     pub(crate) context: Arc<Context>,
+    /// For each `[[log.unlogged]]` the values of its arguments that are paths, `None` where the event has none.
+    pub(crate) paths: Vec<Vec<Option<Value>>>,
     /// The values that it mentions, and the events that its conditions may read.
     pub(crate) mentions: Vec<Value>,
 }
@@ -73,15 +76,6 @@ impl Event {
             (is_part && is_variable).then(|| (text.clone(), value.display(&module.strings).to_string()))
         });
         told.collect()
-    }
-
-    /// The value at a path of the event.
-    pub(crate) fn value_at(&self, path: &Path, strings: &tla::strings::Strings) -> Option<Value> {
-        let mut value = self.context.event.clone()?;
-        for step in path.to_string().split('.') {
-            value = value.field(&strings.str(step)).ok()?.clone();
-        }
-        Some(value)
     }
 }
 
@@ -186,6 +180,17 @@ pub(crate) struct BoundCondition {
     pub(crate) expected: Vec<Value>,
     /// The place of the right side.
     pub(crate) right: Site,
+    /// Whether the right side is a path of the event.
+    is_path: bool,
+}
+
+impl BoundCondition {
+    /// The text of both sides. A path of the event has a prefix, because variables and fields have the same names.
+    pub(crate) fn texts(&self, sources: &tla::source::Sources) -> [String; 2] {
+        let right = sources.words(self.right);
+        let prefix = if self.is_path && !right.starts_with("e.") && !right.starts_with('[') { "e." } else { "" };
+        [sources.words(self.left.expr.site).to_owned(), format!("{prefix}{right}")]
+    }
 }
 
 /// What the expressions of an event may use.
@@ -215,6 +220,8 @@ pub struct Bound {
     pub(crate) reset: Value,
     /// Variables that change only in events that say so.
     pub(crate) complete: Vec<(VarId, Site)>,
+    /// Events that are known to be missing.
+    pub(crate) lost: Vec<Lost>,
     /// Things worth knowing that are not wrong.
     pub notes: Vec<String>,
 }
@@ -261,6 +268,8 @@ pub(crate) struct Binder<'m, 'p> {
     names: BTreeMap<String, usize>,
     processes: Vec<String>,
     previous: BTreeMap<usize, Value>,
+    /// Processes without lines that vector clocks name.
+    missing: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -298,12 +307,13 @@ impl<'m, 'p> Binder<'m, 'p> {
             names: BTreeMap::new(),
             processes: Vec::new(),
             previous: BTreeMap::new(),
+            missing: Vec::new(),
             notes: Vec::new(),
         }
     }
 
     /// Binds all lines.
-    pub(crate) fn bind(mut self, lines: &[&Line]) -> Result<Bound, Failure> {
+    pub(crate) fn bind(mut self, lines: &[&Line], cuts: &[Cut]) -> Result<Bound, Failure> {
         self.name_values()?;
         let mut raws = Vec::new();
         for line in lines {
@@ -373,6 +383,7 @@ impl<'m, 'p> Binder<'m, 'p> {
         let order = self.order(&events, &clocks)?;
         let mut notes = std::mem::take(&mut self.notes);
         notes.extend(order.notes.iter().cloned());
+        let lost = Lost::find(&events, &order, &self.processes, self.files.len(), cuts, &self.missing);
         let reset = self.values.null.clone().unwrap_or_else(|| Value::Str(self.program.module.strings.str("null")));
         Ok(Bound {
             events,
@@ -384,6 +395,7 @@ impl<'m, 'p> Binder<'m, 'p> {
             starts,
             reset,
             complete,
+            lost,
             notes,
         })
     }

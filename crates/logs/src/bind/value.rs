@@ -92,14 +92,14 @@ impl<'m> Binder<'m, '_> {
         }
         let left = self.expr(&condition.left, context, raw, &names)?;
         let value = self.source(&condition.right, context, raw, &names)?;
-        let right = match &condition.right {
-            Source::Path(_, site) => *site,
-            Source::Expr(expr) => expr.site,
+        let (right, is_path) = match &condition.right {
+            Source::Path(_, site) => (*site, true),
+            Source::Expr(expr) => (expr.site, false),
         };
         let expected = self
             .expected(condition, value)
             .map_err(|message| Problem::new(format!("{}: {message}", self.place(raw.line))).at(right))?;
-        Ok(BoundCondition { left, expected, right })
+        Ok(BoundCondition { left, expected, right, is_path })
     }
 
     /// A condition on the initial state that no event is needed for.

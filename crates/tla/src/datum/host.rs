@@ -10,6 +10,8 @@ use crate::value::Value;
 pub trait Host {
     /// The table of strings.
     fn strings(&self) -> &Strings;
+    /// Called when an operator on sequences is applied to a string, so that its result may depend on the characters.
+    fn reads_text(&mut self) {}
     /// Applies an operator that was passed as an argument.
     fn apply(&mut self, operator: &Operator, args: &[Datum]) -> Result<Datum>;
     /// Whether an element satisfies the predicate of a filter.

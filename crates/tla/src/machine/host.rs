@@ -18,6 +18,10 @@ impl Host for Machine<'_> {
         &self.program.module.strings
     }
 
+    fn reads_text(&mut self) {
+        self.reads_text = true;
+    }
+
     fn apply(&mut self, operator: &Operator, args: &[Datum]) -> Result<Datum> {
         let slots = self.definitions[operator.def.0 as usize].slots;
         let frame = self.enter_captured(&operator.captured, args, slots);

@@ -124,6 +124,8 @@ pub struct Machine<'p> {
     between: Option<u64>,
     /// Whether the next states found are not wanted.
     is_probing: bool,
+    /// Whether an operator on sequences has been applied to a string.
+    reads_text: bool,
     /// Present while an action is explained.
     recorder: Option<Box<Recorder>>,
     world: Box<dyn World + Send + 'p>,
@@ -160,6 +162,7 @@ impl<'p> Machine<'p> {
             changed: 0,
             between: None,
             is_probing: false,
+            reads_text: false,
             recorder: None,
             world,
         }
@@ -173,6 +176,11 @@ impl<'p> Machine<'p> {
     /// The world seen by the specification.
     pub fn world(&mut self) -> &mut (dyn World + Send + 'p) {
         &mut *self.world
+    }
+
+    /// Whether an operator on sequences, such as `Len`, has been applied to a string.
+    pub fn has_read_text(&self) -> bool {
+        self.reads_text
     }
 
     /// Adds every initial state, in TLC's order, duplicates included.

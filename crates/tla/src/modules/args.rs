@@ -76,7 +76,10 @@ impl<'a> Args<'a> {
     /// A sequence or a string.
     pub(super) fn row(self, host: &mut dyn Host, index: usize) -> Result<Value> {
         match self.datum(index) {
-            Datum::Value(value @ Value::Str(_)) => Ok(value.clone()),
+            Datum::Value(value @ Value::Str(_)) => {
+                host.reads_text();
+                Ok(value.clone())
+            }
             _ => Ok(Value::Seq(self.seq(host, index)?)),
         }
     }
