@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use tla::machine::{Machine, State};
 
 use crate::mapping::{Mapping, Meaning, Order, Rule, Uncertainty};
@@ -21,6 +21,8 @@ pub(crate) enum Decision {
     Accepted,
     /// With the most events that a behavior explains.
     Rejected(u32),
+    /// Rejected, but lost events may explain it: with the most events that a behavior explains and they may follow.
+    Open(u32),
     /// An event comes before itself.
     Contradiction,
 }
@@ -100,10 +102,27 @@ impl<'p> States<'p> {
     }
 }
 
-/// A line of the log.
+/// A line of the log, with its fields by name.
 struct Event {
     json: Json,
     file: usize,
+}
+
+/// The fields of a line by name, wherever they are.
+fn by_name(line: &Json) -> Json {
+    let mut fields = Map::new();
+    for (name, value) in line.as_object().expect("an object") {
+        if let Some(field) = name.strip_prefix("the ") {
+            fields.insert(field.to_owned(), value.clone());
+        } else if let Some(field) = name.strip_prefix("box_") {
+            fields.insert(field.to_owned(), value[1].clone());
+        } else if name == "in.ner" {
+            fields.extend(value.as_object().expect("an object").clone());
+        } else {
+            fields.insert(name.clone(), value.clone());
+        }
+    }
+    fields.into()
 }
 
 impl Event {
@@ -133,10 +152,16 @@ fn before(mapping: &Mapping, events: &[Event]) -> Vec<u32> {
         Order::Time(Uncertainty::One) | Order::TimeAndMessages => 1,
         _ => 0,
     };
-    // The number of events before this one with the same key.
+    // The number of events before this one in its file with the same key.
     let rank = |at: usize, field: &str| {
         let key = events[at].json.get(field)?;
-        Some((key, events[..at].iter().filter(|other| other.json.get(field) == Some(key)).count()))
+        let is_same = |other: &&Event| other.file == events[at].file && other.json.get(field) == Some(key);
+        Some((key, events[..at].iter().filter(is_same).count()))
+    };
+    // A key that is sent in several files orders nothing.
+    let is_ordered = |key: &Json| {
+        let mut files = events.iter().filter(|event| event.json.get("snd") == Some(key)).map(|event| event.file);
+        files.next().is_none_or(|first| files.all(|file| file == first))
     };
     let comes_before = |a: usize, b: usize| {
         let (first, second) = (&events[a], &events[b]);
@@ -157,7 +182,7 @@ fn before(mapping: &Mapping, events: &[Event]) -> Vec<u32> {
             return clock(first, &process(first)) <= clock(second, &process(first));
         }
         let has_messages = matches!(mapping.order, Order::Messages | Order::TimeAndMessages);
-        has_messages && rank(a, "snd").is_some() && rank(a, "snd") == rank(b, "rcv")
+        has_messages && rank(a, "snd").is_some_and(|(key, _)| is_ordered(key)) && rank(a, "snd") == rank(b, "rcv")
     };
     let set = |b: usize| (0..events.len()).filter(|&a| a != b && comes_before(a, b)).fold(0, |set, a| set | 1 << a);
     (0..events.len()).map(set).collect()
@@ -176,10 +201,18 @@ struct Log<'a, 'p> {
 
 /// Decides about the log in these files.
 pub(crate) fn decide(spec: &Spec, mapping: &Mapping, states: &mut States<'_>, files: &[String]) -> Decision {
-    let lines = files.iter().enumerate().flat_map(|(file, text)| text.lines().map(move |line| (file, line)));
-    let event = |(file, line): (usize, &str)| Event { json: serde_json::from_str(line).expect("JSON"), file };
-    let events: Vec<Event> = lines.map(event).collect();
+    let mut events: Vec<Event> = Vec::new();
+    let mut cut = None;
+    for (file, text) in files.iter().enumerate() {
+        for line in text.lines() {
+            match serde_json::from_str(line) {
+                Ok(json) => events.push(Event { json: by_name(&json), file }),
+                Err(_) => cut = Some(file),
+            }
+        }
+    }
     let before = before(mapping, &events);
+    let lost: Option<u32> = cut.map(|file| after_which(mapping, &events, file));
     let is_told = |variable: &&&str| {
         mapping.update.contains(variable) && events.iter().any(|event| event.json.get(**variable).is_some())
     };
@@ -201,9 +234,12 @@ pub(crate) fn decide(spec: &Spec, mapping: &Mapping, states: &mut States<'_>, fi
         }
     }
     let mut seen: HashSet<(u32, usize)> = todo.iter().copied().collect();
-    let mut explained = 0;
+    let (mut explained, mut open) = (0, None);
     while let Some((placed, state)) = todo.pop() {
         explained = explained.max(placed.count_ones());
+        if lost.is_some_and(|set| set & !placed == 0) {
+            open = open.max(Some(placed.count_ones()));
+        }
         if placed == all {
             return Decision::Accepted;
         }
@@ -217,7 +253,25 @@ pub(crate) fn decide(spec: &Spec, mapping: &Mapping, states: &mut States<'_>, fi
             }
         }
     }
-    Decision::Rejected(explained)
+    open.map_or(Decision::Rejected(explained), Decision::Open)
+}
+
+/// The events that come before all events that are lost where a file breaks off.
+fn after_which(mapping: &Mapping, events: &[Event], file: usize) -> u32 {
+    let inside: Vec<usize> = (0..events.len()).filter(|&event| events[event].file == file).collect();
+    let all = inside.iter().fold(0, |set, event| set | 1 << event);
+    // Lines that a clock sorts may be lost in between, and a process that shares its file may have lost all of its lines.
+    let clocks = inside.iter().map(|&event| own_clock(&events[event], &format!("f{file}")));
+    match mapping.order {
+        Order::File => all,
+        Order::Vector if !clocks.is_sorted() => 0,
+        _ if mapping.has_process => 0,
+        _ => all,
+    }
+}
+
+fn own_clock(event: &Event, process: &str) -> i64 {
+    event.json["vc"].get(process).map_or(0, |count| count.as_i64().expect("a number"))
 }
 
 impl Log<'_, '_> {

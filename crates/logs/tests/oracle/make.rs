@@ -6,7 +6,7 @@ use fastrand::Rng;
 use serde_json::{Map, Value as Json, json};
 
 use crate::brute::{States, Successor};
-use crate::mapping::{Mapping, Meaning, Order, Rule, Uncertainty, Unlogged};
+use crate::mapping::{FIELDS, Mapping, Meaning, Order, Place, Rule, Uncertainty, Unlogged};
 use crate::plain::Plain;
 use crate::specs::{Condition, Spec};
 
@@ -15,6 +15,8 @@ pub(crate) struct Case {
     pub(crate) mapping: Mapping,
     /// The text of each file.
     pub(crate) files: Vec<String>,
+    /// The same before one of them broke off.
+    pub(crate) whole: Option<Vec<String>>,
     /// The features that it has.
     pub(crate) features: Vec<&'static str>,
 }
@@ -118,7 +120,14 @@ fn mapping(spec: &'static Spec, rng: &mut Rng, has_who: bool) -> Mapping {
         actions.truncate(2);
         rules.push(Rule { event: "Either".to_owned(), meaning: Meaning::Actions(actions), who: None });
     }
+    let places = match rng.bool() {
+        true => [Place::Plain; FIELDS.len()],
+        false => {
+            FIELDS.map(|_| rng.choice([Place::Plain, Place::Quoted, Place::Indexed, Place::Deep]).expect("not empty"))
+        }
+    };
     Mapping {
+        places,
         update,
         complete,
         skips: rng.u8(..4) == 0,
@@ -163,6 +172,7 @@ impl Maker<'_, '_> {
             let unlogged = Unlogged {
                 before,
                 who: who.filter(|_| self.has_who && self.rng.bool()),
+                is_computed: self.one_in(3),
                 is_flagged: self.one_in(5),
                 max: match self.rng.u8(..4) {
                     0 => None,
@@ -431,7 +441,10 @@ impl Maker<'_, '_> {
         let name_of = |process: &str| &names[processes.iter().position(|known| known == process).expect("known")];
         let mut time = 0_i64;
         let mut clocks: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
+        // The number of messages of each key that were not received yet. A key is that of a sender and a receiver, of a
+        // sender, or of all.
         let mut sent: BTreeMap<(String, String), i64> = BTreeMap::new();
+        let keys = self.rng.u8(..3);
         for entry in &mut entries {
             let process = name_of(&entry.process).clone();
             let fields = &mut entry.fields;
@@ -466,7 +479,8 @@ impl Maker<'_, '_> {
             }
             if matches!(order, Order::Messages | Order::TimeAndMessages) {
                 let other = self.rng.choice(&names).expect("not empty").clone();
-                let incoming: Vec<_> = sent.iter().filter(|((_, to), count)| *to == process && **count > 0).collect();
+                let is_for = |to: &str| to == process || to == "all";
+                let incoming: Vec<_> = sent.iter().filter(|((_, to), count)| is_for(to) && **count > 0).collect();
                 let incoming = self.rng.choice(incoming).map(|(key, _)| key.clone());
                 if let Some(key) = incoming.filter(|_| self.rng.u8(..4) > 0) {
                     fields.insert("rcv".to_owned(), json!(format!("{}-{}", key.0, key.1)));
@@ -475,8 +489,16 @@ impl Maker<'_, '_> {
                     fields.insert("rcv".to_owned(), json!("lost"));
                 }
                 if other != process && self.rng.u8(..3) > 0 {
-                    fields.insert("snd".to_owned(), json!(format!("{process}-{other}")));
-                    *sent.entry((process.clone(), other)).or_default() += 1;
+                    let key = match keys {
+                        0 => (process.clone(), other),
+                        1 => (process.clone(), "all".to_owned()),
+                        _ => ("any".to_owned(), "all".to_owned()),
+                    };
+                    if keys > 0 {
+                        self.features.push("equal keys");
+                    }
+                    fields.insert("snd".to_owned(), json!(format!("{}-{}", key.0, key.1)));
+                    *sent.entry(key).or_default() += 1;
                 }
             }
         }
@@ -502,18 +524,44 @@ impl Maker<'_, '_> {
                 while chains.iter().any(|chain| !chain.is_empty()) {
                     let chain = self.rng.usize(..chains.len());
                     if let Some(entry) = chains[chain].pop() {
-                        text.push_str(&format!("{}\n", Json::Object(entry.fields)));
+                        text.push_str(&format!("{}\n", self.mapping.dressed(entry.fields)));
                     }
                 }
                 vec![text]
             }
             false => {
-                let line = |entry: Entry| format!("{}\n", Json::Object(entry.fields));
+                let line = |entry: Entry| format!("{}\n", self.mapping.dressed(entry.fields));
                 chains.into_iter().map(|chain| chain.into_iter().map(line).collect()).collect()
             }
         };
+        let cut = if self.one_in(4) { self.cut(&files) } else { None };
         self.note_features();
-        Case { mapping: self.mapping, files, features: self.features }
+        let (files, whole) = match cut {
+            Some(cut) => (cut, Some(files)),
+            None => (files, None),
+        };
+        Case { mapping: self.mapping, files, whole, features: self.features }
+    }
+
+    /// The files with one that breaks off inside a line, if the others have all the fields that the mapping names.
+    fn cut(&mut self, files: &[String]) -> Option<Vec<String>> {
+        let file = self.rng.usize(..files.len());
+        let lines: Vec<&str> = files[file].lines().collect();
+        let kept = self.rng.usize(..lines.len().max(1));
+        let broken = lines.get(kept)?;
+        let mut cut = files.to_vec();
+        let end = self.rng.usize(1..broken.len());
+        cut[file] = lines[..kept].iter().flat_map(|line| [line, "\n"]).chain([&broken[..end]]).collect();
+        let known: Vec<&str> = cut.iter().flat_map(|text| text.lines()).filter(|line| line.ends_with('}')).collect();
+        let has = |lines: &[&str], word: &str| lines.iter().any(|line| line.contains(&format!("\"{word}\":")));
+        let whole: Vec<&str> = files.iter().flat_map(|text| text.lines()).collect();
+        let named = |field: &&str| [format!("the {field}"), format!("box_{field}"), (*field).to_owned()];
+        let is_kept = |word: &String| has(&known, word) || !has(&whole, word);
+        if known.is_empty() || !FIELDS.iter().flat_map(named).all(|word| is_kept(&word)) {
+            return None;
+        }
+        self.features.push("cut off");
+        Some(cut)
     }
 
     /// Removes from the mapping what no event has: the crate would refuse it.
@@ -545,7 +593,12 @@ impl Maker<'_, '_> {
         let Mapping { before, after, unlogged, rules, .. } = &self.mapping;
         let conditions = || before.iter().chain(after);
         let has = |is: fn(&Meaning) -> bool| rules.iter().any(|rule| is(&rule.meaning));
+        let is_at = |place| self.mapping.places.contains(&place);
         let features = [
+            ("quoted names", is_at(Place::Quoted)),
+            ("indices", is_at(Place::Indexed)),
+            ("inner fields", is_at(Place::Deep)),
+            ("computed argument", unlogged.iter().any(|unlogged| unlogged.who.is_some() && unlogged.is_computed)),
             ("file order", self.mapping.order == Order::File),
             ("time", self.mapping.order == Order::Time(Uncertainty::None)),
             ("uncertainty", matches!(self.mapping.order, Order::Time(Uncertainty::One | Uncertainty::Field))),

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use serde_json::{Map, Value as Json, json};
+
 use crate::specs::{Condition, Spec};
 
 /// How the events of a log are ordered.
@@ -44,14 +46,35 @@ pub(crate) struct Unlogged {
     pub(crate) actions: Vec<&'static str>,
     pub(crate) before: Vec<&'static str>,
     pub(crate) who: Option<&'static str>,
+    /// Whether the argument is an expression and not a path.
+    pub(crate) is_computed: bool,
     /// Only before events whose field `flag` is true.
     pub(crate) is_flagged: bool,
     pub(crate) max: Option<u32>,
     pub(crate) needed: bool,
 }
 
+/// Where a line has a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// `who`
+    Plain,
+    /// `["the who"]`
+    Quoted,
+    /// `box_who[2]`
+    Indexed,
+    /// `["in.ner"].who`
+    Deep,
+}
+
+/// The fields that may be anywhere in a line.
+pub(crate) const FIELDS: [&str; 14] =
+    ["ev", "args", "proc", "ts", "u", "vc", "snd", "rcv", "who", "pre", "post", "d", "flag", "goal"];
+
 /// A mapping of logs to a specification.
 pub(crate) struct Mapping {
+    /// The place of each of the fields.
+    pub(crate) places: [Place; FIELDS.len()],
     pub(crate) update: Vec<&'static str>,
     pub(crate) complete: Vec<&'static str>,
     /// Whether events called `Note` are skipped.
@@ -69,9 +92,49 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
+    fn place(&self, field: &str) -> Place {
+        FIELDS.iter().position(|known| *known == field).map_or(Place::Plain, |index| self.places[index])
+    }
+
+    /// The path of a field.
+    pub(crate) fn path(&self, field: &str) -> String {
+        match self.place(field) {
+            Place::Plain => field.to_owned(),
+            Place::Quoted => format!("[\"the {field}\"]"),
+            Place::Indexed => format!("box_{field}[2]"),
+            Place::Deep => format!("[\"in.ner\"].{field}"),
+        }
+    }
+
+    /// A field in an expression.
+    fn expr(&self, field: &str) -> String {
+        match self.place(field) {
+            Place::Plain | Place::Indexed => format!("e.{}", self.path(field)),
+            Place::Quoted | Place::Deep => format!("e{}", self.path(field)),
+        }
+    }
+
+    /// A line with its fields at their places.
+    pub(crate) fn dressed(&self, fields: Map<String, Json>) -> Json {
+        let mut line = Map::new();
+        let mut inner = Map::new();
+        for (field, value) in fields {
+            match self.place(&field) {
+                Place::Plain => drop(line.insert(field, value)),
+                Place::Quoted => drop(line.insert(format!("the {field}"), value)),
+                Place::Indexed => drop(line.insert(format!("box_{field}"), json!([0, value]))),
+                Place::Deep => drop(inner.insert(field, value)),
+            }
+        }
+        if !inner.is_empty() {
+            line.insert("in.ner".to_owned(), inner.into());
+        }
+        line.into()
+    }
+
     /// The settings.
     pub(crate) fn text(&self, spec: &Spec) -> String {
-        let mut text = String::from("[log]\nevent = \"ev\"\nargs = \"args\"\n");
+        let mut text = format!("[log]\nevent = '{}'\nargs = '{}'\n", self.path("ev"), self.path("args"));
         let mut line = |line: String| writeln!(text, "{line}").expect("a string grows");
         let list = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         line(format!("update = [{}]\ncomplete = [{}]", list(&self.update), list(&self.complete)));
@@ -79,45 +142,47 @@ impl Mapping {
             line("skip = [\"Note\"]".to_owned());
         }
         if self.has_process {
-            line("process = \"proc\"".to_owned());
+            line(format!("process = '{}'", self.path("proc")));
         }
         let time = |uncertainty| match uncertainty {
-            Uncertainty::None => "time = \"ts\"",
-            Uncertainty::One => "time = \"ts\", uncertainty = \"1\"",
-            Uncertainty::Field => "time = \"ts\", uncertainty = \"u\"",
+            Uncertainty::None => format!("time = '{}'", self.path("ts")),
+            Uncertainty::One => format!("time = '{}', uncertainty = \"1\"", self.path("ts")),
+            Uncertainty::Field => format!("time = '{}', uncertainty = '{}'", self.path("ts"), self.path("u")),
         };
+        let messages = format!("send = '{}', receive = '{}'", self.path("snd"), self.path("rcv"));
         match self.order {
             Order::File => {}
             Order::Time(uncertainty) => line(format!("order = {{ {} }}", time(uncertainty))),
-            Order::Vector => line("order = { vector = \"vc\" }".to_owned()),
-            Order::Messages => line("order = { send = \"snd\", receive = \"rcv\" }".to_owned()),
-            Order::TimeAndMessages => {
-                line(format!("order = {{ {}, send = \"snd\", receive = \"rcv\" }}", time(Uncertainty::One)));
-            }
+            Order::Vector => line(format!("order = {{ vector = '{}' }}", self.path("vc"))),
+            Order::Messages => line(format!("order = {{ {messages} }}")),
+            Order::TimeAndMessages => line(format!("order = {{ {}, {messages} }}", time(Uncertainty::One))),
         }
         if let Some((left, right, _)) = spec.init.filter(|_| self.has_init) {
             line(format!("init = {{ '{left}' = '{right}' }}"));
         }
         for (place, field, condition) in [("before", "pre", self.before), ("after", "post", self.after)] {
             let Some(condition) = condition else { continue };
-            let has = if condition.needs_who { format!("\"{field}\", \"who\"") } else { format!("\"{field}\"") };
+            let field = self.path(field);
+            let who = if condition.needs_who { format!(", '{}'", self.path("who")) } else { String::new() };
             let words = condition.one_of.iter().map(|(word, values)| format!("{word} = [{}]", list(values)));
             let words: Vec<String> = words.collect();
             let right = match (condition.is_set, words.is_empty()) {
-                (true, _) => format!("{{ field = \"{field}\", as = \"set\" }}"),
-                (false, true) => format!("\"{field}\""),
-                (false, false) => format!("{{ field = \"{field}\", in = {{ {} }} }}", words.join(", ")),
+                (true, _) => format!("{{ field = '{field}', as = \"set\" }}"),
+                (false, true) => format!("'{field}'"),
+                (false, false) => format!("{{ field = '{field}', in = {{ {} }} }}", words.join(", ")),
             };
-            line(format!("[[log.rule]]\nhas = [{has}]\n{place} = {{ '{}' = {right} }}", condition.left));
+            let left = condition.left.replace("e.who", &self.expr("who"));
+            line(format!("[[log.rule]]\nhas = ['{field}'{who}]\n{place} = {{ '{left}' = {right} }}"));
         }
         if self.has_step {
             let (before, after, _) = spec.measure;
-            line(format!("[[log.rule]]\nhas = \"d\"\nstep = '''{after} - {before} = e.d'''"));
+            let (path, expr) = (self.path("d"), self.expr("d"));
+            line(format!("[[log.rule]]\nhas = '{path}'\nstep = '''{after} - {before} = {expr}'''"));
         }
         for rule in &self.rules {
             line(format!("[[log.rule]]\nevent = \"{}\"", rule.event));
             if let Some(param) = rule.who {
-                line(format!("args = {{ {param} = \"who\" }}"));
+                line(format!("args = {{ {param} = '{}' }}", self.path("who")));
             }
             match &rule.meaning {
                 Meaning::Actions(actions) => line(format!("action = [{}]", list(actions))),
@@ -128,7 +193,7 @@ impl Mapping {
                 Meaning::Repeat { action, has_goal } => {
                     line(format!("repeat = \"{action}\""));
                     if *has_goal {
-                        line(format!("until = '''{} = e.goal'''", spec.measure.1));
+                        line(format!("until = '''{} = {}'''", spec.measure.1, self.expr("goal")));
                     }
                 }
             }
@@ -139,10 +204,12 @@ impl Mapping {
                 line(format!("before = [{}]", list(&unlogged.before)));
             }
             if let Some(param) = unlogged.who {
-                line(format!("args = {{ {param} = \"who\" }}"));
+                let (path, expr) = (self.path("who"), self.expr("who"));
+                let value = if unlogged.is_computed { format!("IF TRUE THEN {expr} ELSE {expr}") } else { path };
+                line(format!("args = {{ {param} = '{value}' }}"));
             }
             if unlogged.is_flagged {
-                line("step = 'e.flag'".to_owned());
+                line(format!("step = '{}'", self.expr("flag")));
             }
             if let Some(max) = unlogged.max {
                 line(format!("max = {max}"));

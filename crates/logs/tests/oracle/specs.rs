@@ -83,9 +83,10 @@ const NODES: &[&str] = &["n1", "n2", "n3"];
 const KEYS: &[&str] = &["k1", "k2"];
 const VALUES: &[&str] = &["x", "y"];
 const TRANSACTIONS: &[&str] = &["t1", "t2"];
+const NAMES: &[&str] = &["a", "bb", "cc", "d"];
 const NUMBERS: &[&str] = &["1", "2"];
 
-pub(crate) const SPECS: [Spec; 5] = [
+pub(crate) const SPECS: [Spec; 6] = [
     // Resource managers are interchangeable.
     Spec {
         name: "TwoPhase",
@@ -385,5 +386,52 @@ Next == Restart \/ \E n \in Node : Idle(n) \/ \E m \in Node : Pass(n, m) \/ Send
         sequences: &[("IdleAndPass", &["Idle", "Pass"])],
         repeated: &[("IdleSome", "Idle"), ("SendSome", "Send")],
         init: Some(("token", "\"n2\"", |state| state[0] == Plain::str("n2"))),
+    },
+    // Strings are taken apart.
+    Spec {
+        name: "Names",
+        text: r#"
+---- MODULE Names ----
+EXTENDS Sequences, Integers
+CONSTANT Name
+VARIABLES held, last, joined
+
+Init == held = {} /\ last = "none" /\ joined = <<>>
+
+Take(n) == n \notin held /\ held' = held \cup {n} /\ last' = n /\ UNCHANGED joined
+Drop(n) == n \in held /\ Len(n) = 2 /\ held' = held \ {n} /\ UNCHANGED <<last, joined>>
+Join(n) == /\ n \in held
+           /\ Len(joined) < 2
+           /\ joined' = Append(joined, SubSeq(last, 1, 1) \o n)
+           /\ UNCHANGED <<held, last>>
+Shorten(n) == n \in held /\ last = n /\ Len(n) > 1 /\ last' = Tail(n) /\ UNCHANGED <<held, joined>>
+Forget == joined # <<>> /\ joined' = Tail(joined) /\ UNCHANGED <<held, last>>
+
+Next == Forget \/ \E n \in Name : Take(n) \/ Drop(n) \/ Join(n) \/ Shorten(n)
+===="#,
+        configs: &[r#"INIT Init NEXT Next CONSTANT Name = {"a", "bb", "cc", "d"}"#],
+        actions: &[
+            action("Take", &[("n", NAMES)]),
+            action("Drop", &[("n", NAMES)]),
+            action("Join", &[("n", NAMES)]),
+            action("Shorten", &[("n", NAMES)]),
+            action("Forget", &[]),
+        ],
+        variables: &["held", "last", "joined"],
+        free: &[],
+        conditions: &[
+            Condition::of_set("held", |state, _| Some(state[0].clone())),
+            Condition::new("last", |state, _| Some(state[1].clone())),
+            Condition::new("joined[1]", |state, _| state[2].at(&Plain::Int(1)).cloned()),
+            Condition::of_who("e.who \\in held", |state, who| {
+                let Plain::Set(held) = &state[0] else { panic!("a set") };
+                Some(Plain::Bool(held.contains(who)))
+            }),
+        ],
+        measure: ("Len(joined)", "Len(joined')", |state| state[2].len()),
+        unlogged: &["Take", "Drop", "Forget"],
+        sequences: &[("TakeAndJoin", &["Take", "Join"])],
+        repeated: &[("TakeSome", "Take"), ("DropSome", "Drop")],
+        init: None,
     },
 ];
