@@ -21,7 +21,8 @@ impl tla::resolve::Loader for Nothing {
 /// and without reductions must agree.
 fn verdict(body: &str, config: &str, settings: &str, files: &[(&str, &str)]) -> String {
     let [first, second] = [false, true].map(|exhaustive| {
-        checked(body, config, settings, files, Options { exhaustive }).unwrap_or_else(|error| format!("error: {error}"))
+        checked(body, config, settings, files, Options { exhaustive, ..Options::default() })
+            .unwrap_or_else(|error| format!("error: {error}"))
     });
     assert_eq!(first, second, "with and without reductions");
     first
