@@ -57,11 +57,6 @@ impl Recording {
         self.path.as_deref().filter(|path| *path != Path::new("-"))
     }
 
-    /// The format that the user named.
-    pub fn kind(&self) -> Option<Kind> {
-        self.kind
-    }
-
     /// True if it is a log, and not a trace in one of our own formats. The file is looked at once.
     pub(crate) fn is_log(&self) -> bool {
         let looks_like_one = || match self.kind {
