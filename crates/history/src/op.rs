@@ -34,6 +34,13 @@ impl<T> Op<T> {
         let Op { id, process, index, interval, is_last, .. } = *self;
         Op { id, process, index, interval, is_last, call }
     }
+
+    /// True if its process puts it after another operation, which had returned when it was called. Nothing has to follow an
+    /// unfinished operation: it may take effect later.
+    pub fn follows<U>(&self, earlier: &Op<U>) -> bool {
+        let has_returned = earlier.interval.end().is_some_and(|end| end <= self.interval.start());
+        self.process == earlier.process && earlier.index < self.index && has_returned
+    }
 }
 
 /// How an operation ended.
@@ -170,6 +177,16 @@ impl Call {
         find(&self.schema.args, self.args(), place, name)
     }
 
+    /// The call without the argument that [`Call::arg`] finds, and that argument.
+    pub fn split_arg(&self, place: usize, name: &str) -> Option<(Value, Call)> {
+        let place = place_of(&self.schema.args, place, name)?;
+        let mut schema = (*self.schema).clone();
+        schema.args.remove(place);
+        let mut rest = Call { schema: Arc::new(schema), ..self.clone() };
+        let value = rest.values.remove(place);
+        Some((value, rest))
+    }
+
     /// The result of this name; if the results have no names, the one at this position.
     pub fn result(&self, place: usize, name: &str) -> Option<&Value> {
         find(&self.schema.results, self.results(), place, name)
@@ -177,9 +194,12 @@ impl Call {
 }
 
 fn find<'a>(names: &[Arc<str>], values: &'a [Value], place: usize, name: &str) -> Option<&'a Value> {
+    values.get(place_of(names, place, name)?)
+}
+
+fn place_of(names: &[Arc<str>], place: usize, name: &str) -> Option<usize> {
     let by_place = names.get(place).is_some_and(|at_place| at_place.is_empty() || **at_place == *name);
-    let place = if by_place { place } else { names.iter().position(|other| **other == *name)? };
-    values.get(place)
+    if by_place { Some(place) } else { names.iter().position(|other| **other == *name) }
 }
 
 /// Calls print as `put(key: 1, value: 2) = ok: TRUE`, and as `put(1, 2) = TRUE` if their arguments have no names. A
@@ -277,7 +297,11 @@ mod tests {
         assert_eq!(call.arg(0, "value"), Some(&Value::Int(2)));
         assert_eq!(call.arg(0, "missing"), None);
         assert_eq!(call.result(0, "ok"), Some(&Value::Bool(true)));
+        let (key, rest) = call.split_arg(0, "key").unwrap();
+        assert_eq!((key, rest.to_string()), (Value::Int(1), "put(value: 2) = ok: TRUE".to_owned()));
+        assert_eq!(call.split_arg(0, "missing"), None);
         let call = Call::positional("put", [1.into(), 2.into()], []);
+        assert_eq!(call.split_arg(0, "key").unwrap().1.to_string(), "put(2)");
         assert_eq!(call.arg(1, "value"), Some(&Value::Int(2)));
         assert_eq!(call.result(0, "ok"), None);
     }

@@ -9,6 +9,9 @@
 //! Edges of the history hold in both: a head is ready only if its predecessors by edges have taken effect. An edge
 //! becomes a number: how many operations of the process where it begins must have taken effect.
 //!
+//! A client that goes on after a timeout, or has several operations in flight, is one process of several chains. An
+//! operation that has to follow one of another chain does so by an edge.
+//!
 //! An unfinished operation need not take effect, so no other operation waits for it. If it has a latest time, it is
 //! ready as long as no operation that started after that time has taken effect.
 //!
@@ -59,9 +62,10 @@ impl Order {
     /// The order of a history.
     pub fn new<T>(history: &History<T>, precedence: Precedence) -> Order {
         let is_chained = precedence != Precedence::None;
-        let chain = |place: usize, op: &Op<T>| if is_chained { op.process.index() } else { place };
-        let chain_of: Vec<usize> = history.ops().iter().enumerate().map(|(place, op)| chain(place, op)).collect();
-        let mut chains = vec![Vec::new(); if is_chained { history.processes().len() } else { history.ops().len() }];
+        let mut lanes = Lanes::new(history, precedence);
+        let chain = |(place, op)| if is_chained { lanes.chain(place, op) } else { place };
+        let chain_of: Vec<usize> = history.ops().iter().enumerate().map(chain).collect();
+        let mut chains = vec![Vec::new(); if is_chained { lanes.count } else { history.ops().len() }];
         let mut counts = Vec::new(); // The number of operations of its chain, up to each operation.
         for (place, op) in history.ops().iter().enumerate() {
             let chain = &mut chains[chain_of[place]];
@@ -75,7 +79,7 @@ impl Order {
             chain: chain_of[place(first)],
             count: counts[place(first)],
         };
-        let mut needs: Vec<Need> = history.edges().iter().map(need).collect();
+        let mut needs: Vec<Need> = history.edges().iter().chain(&lanes.edges).map(need).collect();
         needs.sort_by_key(|need| need.place);
         let has_latest = history.ops().iter().any(|op| op.interval.latest().is_some());
         let has_latest = has_latest && precedence == Precedence::RealTime;
@@ -167,6 +171,49 @@ impl Order {
 
     fn heads(&self, position: &Position) -> impl Iterator<Item = (usize, Interval)> {
         self.chains.iter().zip(&position.counts).filter_map(|(chain, &next)| chain.get(next as usize).copied())
+    }
+}
+
+/// The chains of processes.
+struct Lanes<'h, T> {
+    history: &'h History<T>,
+    precedence: Precedence,
+    count: usize,
+    of: Vec<Vec<(usize, Option<usize>)>>, // For each process, its chains, each with the place of its last operation.
+    last: Vec<Option<usize>>,             // For each process, the place of its last finished operation.
+    edges: Vec<(OpId, OpId)>,             // From one chain of a process to another.
+}
+
+impl<'h, T> Lanes<'h, T> {
+    fn new(history: &'h History<T>, precedence: Precedence) -> Lanes<'h, T> {
+        let count = history.processes().len();
+        let of = (0..count).map(|process| vec![(process, None)]).collect();
+        Lanes { history, precedence, count, of, last: vec![None; count], edges: Vec::new() }
+    }
+
+    /// The chain of an operation: the first of its process at whose end it has to be, or a new one.
+    fn chain(&mut self, place: usize, op: &Op<T>) -> usize {
+        let ops = self.history.ops();
+        let process = op.process.index();
+        let is_next = |last: &Option<usize>| match self.precedence {
+            Precedence::RealTime => last.is_none_or(|last| op.follows(&ops[last])),
+            Precedence::Program | Precedence::None => true,
+        };
+        let lanes = &mut self.of[process];
+        let lane = lanes.iter().position(|(_, last)| is_next(last)).unwrap_or_else(|| {
+            lanes.push((self.count, None));
+            self.count += 1;
+            lanes.len() - 1
+        });
+        let before = lanes[lane].1.replace(place);
+        let last = self.last[process].filter(|&last| before != Some(last) && op.follows(&ops[last]));
+        if self.precedence == Precedence::RealTime {
+            self.edges.extend(last.map(|last| (ops[last].id, op.id)));
+        }
+        if !op.interval.is_unfinished() {
+            self.last[process] = Some(place);
+        }
+        lanes[lane].0
     }
 }
 

@@ -135,6 +135,12 @@ impl Builtin {
         self.choice.check_key(KeyCheck { asked, against: self, key })
     }
 
+    /// Whether operations keep the argument of this name that says which object they are about.
+    pub(crate) fn takes_key(&self, name: &str) -> bool {
+        let about = models::names().iter().find(|about| Some(about.name) == self.name.split(':').next());
+        about.is_none_or(|about| about.takes_key && name == "key")
+    }
+
     /// The state after an operation, if it does not depend on the state before.
     pub(crate) fn settled(&self, op: &Op<Call>) -> Result<Option<Value>, Failed> {
         self.choice.settled(Settling(op))

@@ -80,6 +80,12 @@ impl Judge {
         self.check_key(nothing).is_ok()
     }
 
+    /// Whether operations keep the argument of this name that says which object they are about. The operations of most
+    /// built-in types have no such argument.
+    pub fn takes_key(&self, name: &str) -> bool {
+        self.against.builtin().is_none_or(|builtin| builtin.takes_key(name))
+    }
+
     /// The state of a key after an operation, if it does not depend on the state before.
     pub fn settled(&self, op: &Op<Call>) -> Option<Value> {
         self.against.builtin()?.settled(op).ok().flatten()

@@ -34,6 +34,7 @@ pub const ABOUT: About = About {
         ),
     ],
     options: &[("alice=10", "initial balance of account `alice` [default: 0]")],
+    takes_key: false,
 };
 
 /// Accounts with balances.

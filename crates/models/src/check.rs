@@ -656,11 +656,17 @@ pub(crate) fn merge<T>(whole: &History<T>, orders: &[&Witness]) -> Result<Witnes
             follow(&mut links, last.replace(step.op), step.op);
         }
     }
-    let mut last_of_process = vec![None; whole.processes().len()];
+    let mut last_of_process: Vec<Option<&Op<T>>> = vec![None; whole.processes().len()];
     for op in whole.ops() {
-        if links[op.id.index()].time.is_some() {
-            follow(&mut links, last_of_process[op.process.index()].replace(op.id), op.id);
+        if links[op.id.index()].time.is_none() {
+            continue;
         }
+        let last = &mut last_of_process[op.process.index()];
+        let before = last.filter(|last| op.follows(last)).map(|last| last.id);
+        if !op.interval.is_unfinished() {
+            *last = Some(op);
+        }
+        follow(&mut links, before, op.id);
     }
     let entry = |id: OpId, link: &Link| link.time.map(|time| Reverse((time, id)));
     let first = |(op, link): (&Op<T>, &Link)| if link.waits == 0 { entry(op.id, link) } else { None };

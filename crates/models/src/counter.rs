@@ -27,6 +27,7 @@ pub const ABOUT: About = About {
         Operation::new("read() = value", "the value", &["get"]),
     ],
     options: &[("initial=5", "initial value [default: 0]")],
+    takes_key: false,
 };
 
 /// A counter.

@@ -57,6 +57,7 @@ pub const ABOUT: About = About {
         ),
     ],
     options: &[("absent=\"\"", "result of `get` for a missing key [default: nil]")],
+    takes_key: true,
 };
 
 /// A map, initially empty.

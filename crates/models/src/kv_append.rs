@@ -31,6 +31,7 @@ pub const ABOUT: About = About {
         Operation::new("get(key) = value", "the string under the key, initially empty", &["read"]),
     ],
     options: &[],
+    takes_key: true,
 };
 
 /// A map from keys to strings, initially empty.

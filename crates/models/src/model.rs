@@ -119,6 +119,8 @@ pub struct About {
     pub operations: &'static [Operation],
     /// Its options: syntax and effect.
     pub options: &'static [(&'static str, &'static str)],
+    /// Whether its operations take a `key` as first argument, so that it is one object for each key.
+    pub takes_key: bool,
 }
 
 /// Help text of an operation.

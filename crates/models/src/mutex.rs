@@ -30,6 +30,7 @@ pub const ABOUT: About = About {
         ),
     ],
     options: &[],
+    takes_key: true,
 };
 
 /// One lock for each key, and one for all calls without a key. All are free at first.

@@ -28,6 +28,7 @@ pub const ABOUT: About = About {
         Operation::new("is_empty() = ok", "whether the queue is empty", &["empty"]),
     ],
     options: &[],
+    takes_key: false,
 };
 
 /// A priority queue, initially empty. States hold values from the smallest to the largest.

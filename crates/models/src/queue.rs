@@ -32,6 +32,7 @@ pub const ABOUT: About = About {
         Operation::new("is_empty() = ok", "whether the queue is empty", &["empty"]),
     ],
     options: &[("capacity=4", "the queue is full when it holds this many values [default: never full]")],
+    takes_key: false,
 };
 
 /// A first-in first-out queue, initially empty. The value at the front comes first in a state.

@@ -38,6 +38,7 @@ pub const ABOUT: About = About {
         ),
     ],
     options: &[("initial=0", "value before the first write [default: nil]")],
+    takes_key: true,
 };
 
 /// Help text of a register with compare-and-set.
@@ -62,6 +63,7 @@ pub const ABOUT_CAS: About = About {
         ),
     ],
     options: ABOUT.options,
+    takes_key: true,
 };
 
 /// One register for each key, and one for all calls without a key.

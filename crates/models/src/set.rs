@@ -34,6 +34,7 @@ pub const ABOUT: About = About {
         Operation::new("read() = elements", "all elements, as a set or a list without repetition", &[]),
     ],
     options: &[],
+    takes_key: false,
 };
 
 /// A set, initially empty.

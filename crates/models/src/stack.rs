@@ -24,6 +24,7 @@ pub const ABOUT: About = About {
         Operation::new("is_empty() = ok", "whether the stack is empty", &["empty"]),
     ],
     options: &[("capacity=4", "the stack is full when it holds this many values [default: never full]")],
+    takes_key: false,
 };
 
 /// A last-in first-out stack, initially empty. The value on top comes last in a state.

@@ -74,6 +74,7 @@ struct Head {
 struct ProcessLine {
     name: String,
     next: Option<u64>,
+    unnumbered: u64,
     progress: u64,
     is_over: bool,
     is_stuck: bool,
@@ -107,7 +108,6 @@ enum StandingLine {
 
 impl Monitor {
     /// The state as text, at this position of the input.
-    #[expect(clippy::iter_over_hash_type, reason = "the order of the lines has no meaning")]
     pub fn save(&self, spec: &str, position: &serde_json::Value) -> Result<String, String> {
         let head = Head {
             schema: SCHEMA.to_owned(),
@@ -126,10 +126,13 @@ impl Monitor {
             keys: self.keys.len(),
         };
         let mut text = line(&head);
-        for (name, process) in &self.processes.all {
+        let mut processes: Vec<_> = self.processes.all.iter().collect();
+        processes.sort_unstable_by_key(|(name, _)| *name);
+        for (name, process) in processes {
             text += &line(&ProcessLine {
                 name: name.to_string(),
                 next: process.next,
+                unnumbered: process.unnumbered,
                 progress: process.progress,
                 is_over: process.is_over,
                 is_stuck: process.is_stuck,
@@ -138,7 +141,9 @@ impl Monitor {
                 said: process.said,
             });
         }
-        for (value, key) in &self.keys {
+        let mut keys: Vec<_> = self.keys.iter().collect();
+        keys.sort_unstable_by_key(|(value, _)| *value);
+        for (value, key) in keys {
             let states = |states: &Vec<Value>| states.iter().map(write_value_of).collect::<Result<Vec<_>, _>>();
             let snapshot = |snapshot: &Snapshot| -> Result<_, String> {
                 Ok((snapshot.at, snapshot.states.as_ref().map(states).transpose()?, snapshot.first))
@@ -167,6 +172,13 @@ impl Monitor {
 }
 
 impl Checkpoint {
+    /// A text of [`Monitor::save`] with another position.
+    pub fn at(text: &str, position: serde_json::Value) -> Result<String, BadCheckpoint> {
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let head: Head = parse(first).map_err(|why| BadCheckpoint::Line { line: 1, why })?;
+        Ok(line(&Head { position, ..head }) + rest)
+    }
+
     /// Reads what [`Monitor::save`] wrote.
     pub fn read(text: &str, spec: &str, judge: Judge, options: Options) -> Result<Checkpoint, BadCheckpoint> {
         let mut monitor = Monitor::new(judge, options);
@@ -178,6 +190,11 @@ impl Checkpoint {
         if head.schema != SCHEMA {
             return Err(wrong(1)(format!("unsupported version `{}` (expected `{SCHEMA}`)", head.schema)));
         }
+        let counts = serde_json::to_value(Counts { lost: 0, ..head.counts.clone() }).unwrap_or_default();
+        let counts =
+            counts.as_object().into_iter().flat_map(|counts| counts.values().filter_map(|count| count.as_u64()));
+        let of_causes = head.causes.iter().map(|cause| cause.violations);
+        check_counts(counts.chain(of_causes).chain([head.turn, head.alerts, head.losses.count])).map_err(wrong(1))?;
         if head.spec != spec {
             return Err(BadCheckpoint::Spec { found: head.spec, expected: spec.to_owned() });
         }
@@ -205,6 +222,14 @@ impl Checkpoint {
     }
 }
 
+/// Refuses counts that no monitor reaches, and that it could not add to.
+fn check_counts(counts: impl IntoIterator<Item = u64>) -> Result<(), String> {
+    match counts.into_iter().find(|count| *count >= u64::MAX / 4) {
+        Some(count) => Err(format!("{count} is too large for a count")),
+        None => Ok(()),
+    }
+}
+
 fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("strings, numbers and lists serialize to JSON") + "\n"
 }
@@ -214,13 +239,14 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
 }
 
 fn read_process(text: &str, reader: &mut Lines) -> Result<(Arc<str>, Process), String> {
-    let ProcessLine { name, next, progress, is_over, is_stuck, heard, early, said } = parse(text)?;
+    let ProcessLine { name, next, unnumbered, progress, is_over, is_stuck, heard, early, said } = parse(text)?;
+    check_counts([unnumbered, heard])?;
     let early = early.iter().map(|text| {
         let item = read_item(text, reader)?;
-        Ok((item.seq.ok_or("an operation without its number")?, item))
+        Ok((item.seq.filter(|seq| *seq < u64::MAX).ok_or("an operation without its number")?, item))
     });
     let early = early.collect::<Result<_, String>>()?;
-    Ok((name.into(), Process { next, progress, is_over, is_stuck, heard, early, said }))
+    Ok((name.into(), Process { next, unnumbered, progress, is_over, is_stuck, heard, early, said }))
 }
 
 fn read_key(text: &str, reader: &mut Lines) -> Result<(Value, Key), String> {
@@ -235,14 +261,23 @@ fn read_key(text: &str, reader: &mut Lines) -> Result<(Value, Key), String> {
         StandingLine::Violated(at, alert) => Standing::Violated { at, alert },
         StandingLine::Unknown(since, busy_until) => Standing::Unknown { since, busy_until },
     };
+    let KeyLine { before, losses, repeated, violations, undecided, .. } = line;
+    check_counts([before, losses, repeated, violations, undecided])?;
     let is_unknown = matches!(standing, Standing::Unknown { .. });
-    if snapshots.is_empty() != is_unknown || snapshots.iter().any(|snapshot| snapshot.first < line.before) {
+    let ops: VecDeque<Item> = line.ops.iter().map(|text| read_item(text, reader)).collect::<Result<_, _>>()?;
+    let kept = line.before.saturating_add(ops.len() as u64);
+    let fits = |snapshot: &Snapshot| (line.before..=kept).contains(&snapshot.first);
+    let are_ordered = snapshots.iter().is_sorted_by_key(|snapshot| (snapshot.at, snapshot.first));
+    if snapshots.is_empty() != is_unknown || !snapshots.iter().all(fits) || !are_ordered {
         return Err("states that do not fit together".to_owned());
+    }
+    if !ops.iter().is_sorted_by_key(|item| item.start) {
+        return Err("operations that are not in order".to_owned());
     }
     let key = Key {
         standing,
         snapshots,
-        ops: line.ops.iter().map(|text| read_item(text, reader)).collect::<Result<_, _>>()?,
+        ops,
         before: line.before,
         checked: line.checked,
         touched: line.touched,

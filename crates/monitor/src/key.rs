@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use history::{Call, End, Interval, Op, OpId, ProcessId, Sequence, Value};
+use history::{Call, End, IllFormed, Interval, Op, OpId, ProcessId, Stop, Value};
 use judge::{Failed, InputError, Judge, KeyOps, KeyVerdict, Limits};
 use serde::{Deserialize, Serialize};
 
@@ -92,10 +92,13 @@ pub(crate) enum Found {
     Wrong(String),
 }
 
+/// Makes the limits of one check, of the key that people call this.
+pub type NewLimits<'a> = dyn Fn(&str) -> Box<dyn Limits> + 'a;
+
 /// How keys are checked.
 pub(crate) struct Checking<'a> {
     pub(crate) judge: &'a Judge,
-    pub(crate) limits: &'a dyn Limits,
+    pub(crate) limits: &'a NewLimits<'a>,
     pub(crate) watermark: u64,
     pub(crate) retention: u64,
     pub(crate) most_ops: usize,
@@ -294,7 +297,9 @@ impl Key {
 
     /// Forgets the states, as nothing was decided up to the watermark.
     fn give_up(&mut self, undecided: Found, checking: &Checking<'_>) -> Found {
-        self.lose(checking.watermark, 0);
+        if !matches!(undecided, Found::Fine(_)) {
+            self.lose(checking.watermark, 0);
+        }
         undecided
     }
 
@@ -363,7 +368,8 @@ impl Key {
             // One of unknown outcome may have had no effect.
             let has_ended = matches!(op.end, End::At(_));
             let can_settle = checking.carries && has_ended && is_alone && start > *since && start > *busy_until;
-            let state = if can_settle { checking.judge.settled(&alone(op)) } else { None };
+            let settling = if can_settle { alone(op) } else { None };
+            let state = settling.and_then(|op| checking.judge.settled(&op));
             *busy_until = (*busy_until).max(deadline);
             left_out += u64::from(decided_at(op) >= self.checked);
             self.ops.pop_front();
@@ -392,8 +398,16 @@ fn ask<'a>(
     checking: &Checking<'_>,
 ) -> Result<KeyVerdict, Found> {
     let mut window = Window::new(items);
-    let asked = judge::Key { label, ops: &mut window, begin, cut, limits: checking.limits };
-    match checking.judge.check_key(asked) {
+    let limits = &*(checking.limits)(label);
+    let asked = judge::Key { label, ops: &mut window, begin, cut, limits };
+    let found = checking.judge.check_key(asked);
+    match found {
+        // An interrupt ends the monitor, and says nothing about the key: the next one checks it.
+        Ok(KeyVerdict { word: "inconclusive", .. }) | Err(Failed::Stopped(_))
+            if limits.exceeded() == Some(Stop::Interrupted) =>
+        {
+            Err(Found::Fine(0))
+        }
         Ok(found) if found.word == "inconclusive" => Err(Found::Inconclusive(found.reason.unwrap_or_default())),
         Ok(found) => Ok(found),
         Err(Failed::Stopped(stop)) => Err(Found::Inconclusive(stop.to_string())),
@@ -418,32 +432,36 @@ fn decided_at(item: &Item) -> u64 {
 }
 
 /// Operations that start together come in this order.
-fn order_of(item: &Item) -> (u64, &str) {
-    (deadline(item), &item.process)
+fn order_of(item: &Item) -> (u64, &str, Option<u64>) {
+    (deadline(item), &item.process, item.seq)
+}
+
+/// The interval of an operation; `None` if it ends before it starts.
+fn interval(item: &Item) -> Option<Interval> {
+    match item.end {
+        End::At(end) => Interval::new(item.start, end),
+        End::Unknown { latest: Some(latest) } => Interval::unknown(item.start, latest),
+        End::Unknown { latest: None } => Some(Interval::unfinished(item.start)),
+    }
 }
 
 /// An operation by itself.
-fn alone(item: &Item) -> Op<Call> {
-    let interval = match item.end {
-        End::At(end) => Interval::new(item.start, end),
-        End::Unknown { latest: Some(latest) } => Interval::unknown(item.start, latest),
-        End::Unknown { latest: None } => None,
-    };
-    let interval = interval.unwrap_or(Interval::unfinished(item.start));
-    Op { id: OpId(0), process: ProcessId(0), index: 0, interval, is_last: false, call: item.call.clone() }
+fn alone(item: &Item) -> Option<Op<Call>> {
+    let interval = interval(item)?;
+    Some(Op { id: OpId(0), process: ProcessId(0), index: 0, interval, is_last: false, call: item.call.clone() })
 }
 
-/// The operations of a check.
+/// The operations of a check. A process may go on after an operation of unknown outcome, or have several in flight: the order
+/// within it is that of [`Op::follows`].
 struct Window<I> {
     items: I,
     names: Vec<Arc<str>>,
-    sequence: Sequence,
     seen: Vec<Op<Call>>,
 }
 
 impl<'a, I: Iterator<Item = &'a Item>> Window<I> {
     fn new(items: I) -> Window<I> {
-        Window { items, names: Vec::new(), sequence: Sequence::default(), seen: Vec::new() }
+        Window { items, names: Vec::new(), seen: Vec::new() }
     }
 }
 
@@ -454,11 +472,14 @@ impl<'a, I: Iterator<Item = &'a Item>> KeyOps for Window<I> {
             self.names.push(item.process.clone());
             self.names.len() - 1
         });
-        let process = ProcessId(process as u32);
-        let op = self.sequence.next(&self.names, process, item.start, item.end, item.call.clone());
-        let mut op = op.map_err(InputError::new)?;
+        let (process, id) = (ProcessId(process as u32), self.seen.len() as u32);
         // The number in the input, so that a person finds it there. Larger ones keep their order.
-        op.index = item.seq.map_or(op.index, |seq| if seq < FAR { seq as u32 } else { FAR as u32 + op.index });
+        let index = item.seq.filter(|seq| *seq < FAR).map_or(FAR as u32 + id, |seq| seq as u32);
+        let interval = interval(item).ok_or_else(|| {
+            let (op, end) = (history::name(&self.names, process, index), deadline(item));
+            InputError::new(IllFormed::Backwards { op, start: item.start, end })
+        })?;
+        let op = Op { id: OpId(id), process, index, interval, is_last: false, call: item.call.clone() };
         self.seen.push(op.clone());
         Ok(Some(op))
     }

@@ -58,4 +58,5 @@ pub use alert::{Alert, AlertKind, Cause};
 pub use checkpoint::{BadCheckpoint, Checkpoint};
 pub use counts::Counts;
 pub use item::{Item, Line, Lines};
+pub use key::NewLimits;
 pub use monitor::{Monitor, Options};

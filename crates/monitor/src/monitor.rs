@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use history::{End, Value};
-use judge::{Judge, KeyVerdict, Limits, Unlimited};
+use history::{Call, End, Value};
+use judge::{Judge, KeyVerdict, Unlimited};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::alert::{Alert, AlertKind, Cause};
 use crate::counts::Counts;
 use crate::item::{Item, Line};
-use crate::key::{Checking, Found, Key, Losses, Standing, deadline};
+use crate::key::{Checking, Found, Key, Losses, NewLimits, Standing, deadline};
 use crate::processes::{Admitted, Gap, Process, Processes};
 
 /// How to monitor. Times are in the unit of the operations.
@@ -76,6 +76,8 @@ pub struct Monitor {
     judge: Judge,
     /// Whether a check of a key continues from the states of the last one. Otherwise it has all operations again.
     carries: bool,
+    /// Whether the argument that is the key is one that the specification knows.
+    keeps_key: bool,
     options: Options,
     pub(crate) processes: Processes,
     pub(crate) keys: FxHashMap<Value, Key>,
@@ -98,6 +100,7 @@ impl Monitor {
         (processes.habits.overlap, processes.habits.go_on) = (options.overlap, options.go_on);
         Monitor {
             carries: judge.carries(),
+            keeps_key: options.key.as_deref().is_none_or(|name| judge.takes_key(name)),
             judge,
             options,
             processes,
@@ -126,11 +129,12 @@ impl Monitor {
 
     /// Moves the watermark as far as the processes are, and checks the keys up to it.
     pub fn advance(&mut self) -> Vec<Alert> {
-        self.advance_within(&Unlimited)
+        self.advance_within(&|_| Box::new(Unlimited))
     }
 
-    /// The same with limits for each check.
-    pub fn advance_within(&mut self, limits: &dyn Limits) -> Vec<Alert> {
+    /// The same with limits for each check of a key. A key whose check reaches one is unknown then, and said so. A check that is
+    /// [interrupted](history::Stop::Interrupted) leaves the key as it was.
+    pub fn advance_within(&mut self, limits: &NewLimits<'_>) -> Vec<Alert> {
         self.processes.turn += 1;
         let (turn, patience) = (self.processes.turn, self.options.patience);
         let is_full = self.processes.waiting() > MOST_WAITING;
@@ -143,8 +147,13 @@ impl Monitor {
 
     /// Checks what is left: nothing comes any more. `is_complete` says that all operations have come, so that processes that
     /// have not said that they are over are so too.
-    #[expect(clippy::iter_over_hash_type, reason = "keys do not depend on each other")]
     pub fn finish(&mut self, is_complete: bool) -> Vec<Alert> {
+        self.finish_within(is_complete, &|_| Box::new(Unlimited))
+    }
+
+    /// The same with limits for each check of a key.
+    #[expect(clippy::iter_over_hash_type, reason = "keys do not depend on each other")]
+    pub fn finish_within(&mut self, is_complete: bool, limits: &NewLimits<'_>) -> Vec<Alert> {
         let lost = self.processes.give_up(self.options.unknown_for, |_| true);
         self.admit(lost);
         if is_complete {
@@ -155,8 +164,8 @@ impl Monitor {
             self.processes.end();
         }
         let watermark = self.processes.advance(0, None);
-        let mut alerts = self.check_keys(watermark, &Unlimited);
-        alerts.extend(self.check_keys(watermark, &Unlimited));
+        let mut alerts = self.check_keys(watermark, limits);
+        alerts.extend(self.check_keys(watermark, limits));
         for key in self.keys.values_mut() {
             let open = if is_over { 0 } else { key.unsettled() };
             self.counts.unknown += open;
@@ -217,7 +226,7 @@ impl Monitor {
     fn admit(&mut self, admitted: Admitted) {
         self.counts.duplicates += admitted.duplicates;
         for gap in admitted.gaps {
-            self.counts.lost += gap.count;
+            self.counts.lost = self.counts.lost.saturating_add(gap.count);
             self.lose(&gap);
             self.gaps.push((AlertKind::Lost, gap.sentence));
         }
@@ -243,24 +252,32 @@ impl Monitor {
         }
     }
 
+    /// The key of a call, which is taken off unless the specification has an argument for it.
+    fn take_key(&self, call: &mut Call) -> Option<Value> {
+        let Some(name) = &self.options.key else { return Some(Value::Nil) };
+        if self.keeps_key {
+            return call.arg(0, name).cloned();
+        }
+        let (value, rest) = call.split_arg(0, name)?;
+        *call = rest;
+        Some(value)
+    }
+
     /// Adds an operation to its key.
     fn route(&mut self, mut item: Item) {
-        if let (End::Unknown { latest: None }, Some(bound)) = (item.end, self.options.unknown_for) {
-            item.end = End::Unknown { latest: Some(item.start.saturating_add(bound)) };
+        // One that failed or is blocked has no effect at any time.
+        let may_happen = !item.call.failed && !item.call.blocked;
+        if let (End::Unknown { latest: None }, Some(bound), true) = (item.end, self.options.unknown_for, may_happen) {
+            item.end = End::Unknown { latest: item.start.checked_add(bound).filter(|latest| *latest < u64::MAX) };
         }
-        let value = match &self.options.key {
-            None => Value::Nil,
-            Some(name) => match item.call.arg(0, name) {
-                Some(value) => value.clone(),
-                // It may be about any key.
-                None => {
-                    let sentence = format!("`{}` has no argument `{name}`", item.call);
-                    self.counts.wrong += 1;
-                    self.lose(&Gap { sentence: String::new(), count: 1, from: item.start, until: deadline(&item) });
-                    self.gaps.push((AlertKind::Wrong, sentence));
-                    return;
-                }
-            },
+        let Some(value) = self.take_key(&mut item.call) else {
+            // It may be about any key.
+            let sentence =
+                format!("`{}` has no argument `{}`", item.call, self.options.key.as_deref().unwrap_or_default());
+            self.counts.wrong += 1;
+            self.lose(&Gap { sentence: String::new(), count: 1, from: item.start, until: deadline(&item) });
+            self.gaps.push((AlertKind::Wrong, sentence));
+            return;
         };
         // A key that is not known may be one that was dropped.
         let busy_until = (self.options.joins || self.counts.dropped > 0).then_some(self.dropped_until);
@@ -273,7 +290,7 @@ impl Monitor {
         self.busy.insert(value);
     }
 
-    fn check_keys(&mut self, watermark: u64, limits: &dyn Limits) -> Vec<Alert> {
+    fn check_keys(&mut self, watermark: u64, limits: &NewLimits<'_>) -> Vec<Alert> {
         let mut alerts = Vec::new();
         for (kind, sentence) in std::mem::take(&mut self.gaps) {
             alerts.push(self.alert(kind, String::new(), watermark, sentence, None));
@@ -320,9 +337,9 @@ impl Monitor {
         let (mut alerts, shown) = (Vec::new(), value.to_string());
         if let Some(number) = withdrawn {
             self.counts.withdrawn += 1;
-            self.counts.violations -= 1;
+            self.counts.violations = self.counts.violations.saturating_sub(1);
             let key = self.keys.get_mut(value).expect("a key that was checked");
-            (key.doubted, key.violations) = (None, key.violations - 1);
+            (key.doubted, key.violations) = (None, key.violations.saturating_sub(1));
             let sentence = format!("alert {number} is withdrawn: an operation came late");
             alerts.push(self.alert(AlertKind::Withdrawn, shown.clone(), watermark, sentence, None));
         }

@@ -25,6 +25,8 @@ pub(crate) struct Gap {
 pub(crate) struct Process {
     /// The number of its next operation, if they are numbered.
     pub(crate) next: Option<u64>,
+    /// The number of its operations that came without a number.
+    pub(crate) unnumbered: u64,
     /// It does not start another operation before this time.
     pub(crate) progress: u64,
     /// Whether it starts no operation any more.
@@ -109,9 +111,12 @@ impl Processes {
         let Some(seq) = item.seq else {
             self.habits.are_unnumbered = true;
             admitted.gaps.extend(self.habits.unreadable_lines());
+            self.habits.go_on |= process.is_stuck;
+            process.is_stuck = item.end.is_unknown();
             process.reach(&item, self.habits);
             self.reached = self.reached.max(process.progress);
-            admitted.items.push(item);
+            admitted.items.push(Item { seq: Some(process.unnumbered), ..item });
+            process.unnumbered += 1;
             return admitted;
         };
         let next = *process.next.get_or_insert(0);
@@ -240,15 +245,10 @@ impl Process {
     /// Takes the operations whose predecessors have all come.
     fn take(&mut self, habits: &mut Habits, admitted: &mut Admitted) {
         let Some(mut next) = self.next else { return };
-        while let Some(mut item) = self.early.remove(&next) {
+        while let Some(item) = self.early.remove(&next) {
             habits.go_on |= self.is_stuck;
-            // An operation that starts while another one runs, or that never ends, is in a process of its own.
-            let is_unknown = matches!(item.end, End::Unknown { .. });
             habits.overlap |= item.start < self.progress;
-            if is_unknown || habits.overlap {
-                item.process = format!("{}?{next}", item.process).into();
-            }
-            self.is_stuck = is_unknown;
+            self.is_stuck = item.end.is_unknown();
             self.reach(&item, *habits);
             next += 1;
             admitted.items.push(item);

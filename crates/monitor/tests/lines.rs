@@ -1,11 +1,17 @@
 //! Cases that once had a wrong answer, as lines.
 
-use judge::Judge;
+use history::Stop;
+use judge::{Judge, Limits};
 use monitor::{Alert, AlertKind, Counts, Lines, Monitor, Options};
 
 /// Feeds lines, with a check after each, and returns what was told and counted before the end and after it.
 fn watch(options: Options, lines: &str) -> (Vec<Alert>, Counts, Counts) {
-    let judge = Judge::new("register:initial=0", judge::Options::default()).expect("a built-in specification");
+    watch_spec("register:initial=0", options, lines)
+}
+
+/// The same for another type.
+fn watch_spec(spec: &str, options: Options, lines: &str) -> (Vec<Alert>, Counts, Counts) {
+    let judge = Judge::new(spec, judge::Options::default()).expect("a built-in specification");
     let (mut monitor, mut reader, mut alerts) = (Monitor::new(judge, options), Lines::default(), Vec::new());
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match reader.read(line) {
@@ -109,4 +115,140 @@ fn a_failed_operation_in_flight_is_counted() {
         {"process": "a", "progress": 200, "operations": 2, "is_last": true}"#,
     );
     assert_eq!((kinds(&alerts), counts.checked, counts.operations), (vec![], 3, 3));
+}
+
+#[test]
+fn an_operation_of_unknown_outcome_is_one_of_its_process() {
+    let lines = |after: &str| {
+        format!(
+            r#"{{"process": "a", "progress": 0}}
+            {{"process": "b", "progress": 0}}
+            {{"process": "a", "action": "acquire", "args": {{"key": 2}}, "start": 0, "end": 2, "seq": 0}}
+            {{"process": "a", "action": "release", "args": {{"key": 2}}, "start": 4, "outcome": "unknown", "seq": 1}}
+            {after}
+            {{"process": "a", "progress": 30, "is_last": true}}
+            {{"process": "b", "progress": 30, "is_last": true}}"#
+        )
+    };
+    let acquired = r#"{"process": "b", "action": "acquire", "args": {"key": 2}, "start": 6, "end": 7, "seq": 0}"#;
+    let (alerts, _, counts) = watch_spec("mutex", Options::default(), &lines(acquired));
+    assert_eq!((kinds(&alerts), counts.checked), (vec![], 3));
+    // It goes on as itself: the release may have come before or after the attempt, and the lock was its own.
+    let goes_on = |ok: bool| {
+        format!(
+            r#"{{"process": "a", "action": "release", "args": {{"key": 2}}, "start": 6, "end": 7, "results": [{ok}], "seq": 2}}"#
+        )
+    };
+    for ok in [true, false] {
+        let (alerts, _, counts) = watch_spec("mutex", Options::default(), &lines(&goes_on(ok)));
+        assert_eq!((kinds(&alerts), counts.checked), (vec![], 3));
+    }
+    let both =
+        goes_on(true) + "\n" + &goes_on(true).replace("\"seq\": 2", "\"seq\": 3").replace("6", "8").replace("7", "9");
+    assert_eq!(kinds(&watch_spec("mutex", Options::default(), &lines(&both)).0), [AlertKind::Violation]);
+}
+
+#[test]
+fn a_process_does_not_read_what_it_writes_later() {
+    let lines = |first: u64| {
+        format!(
+            r#"{{"process": "a", "progress": 0}}
+            {{"process": "a", "action": "read", "args": {{"key": 0}}, "start": 7, "end": 12, "results": [4], "seq": 0}}
+            {{"process": "a", "action": "write", "args": {{"key": 0, "value": 4}}, "start": {first}, "outcome": "unknown", "seq": 1}}
+            {{"process": "a", "progress": 15, "is_last": true, "operations": 2}}"#
+        )
+    };
+    assert_eq!(kinds(&watch(Options::default(), &lines(12)).0), [AlertKind::Violation]);
+    // An operation that starts while the other runs may come first.
+    assert_eq!(kinds(&watch(Options::default(), &lines(11)).0), []);
+}
+
+#[test]
+fn every_built_in_type_is_watched_key_by_key() {
+    let cases = [
+        ("queue", "enqueue", "dequeue"),
+        ("stack", "push", "pop"),
+        ("priority-queue", "insert", "delete_min"),
+        ("set", "add", "contains"),
+        ("counter", "add", "read"),
+        ("register", "write", "read"),
+    ];
+    for (spec, write, read) in cases {
+        let (name, wrong, argument) = match spec {
+            "counter" => ("delta", "7", ""),
+            "set" => ("value", "false", r#", "value": 1"#),
+            _ => ("value", "7", ""),
+        };
+        for key in ["key", "account"] {
+            let lines = format!(
+                r#"{{"process": "a", "progress": 0}}
+                {{"process": "a", "action": "{write}", "args": {{"{key}": 7, "{name}": 1}}, "start": 1, "end": 2, "seq": 0}}
+                {{"process": "a", "action": "{write}", "args": {{"{key}": 8, "{name}": 1}}, "start": 3, "end": 4, "seq": 1}}
+                {{"process": "a", "action": "{read}", "args": {{"{key}": 8{argument}}}, "results": [{wrong}], "start": 5, "end": 6, "seq": 2}}
+                {{"process": "a", "progress": 9, "operations": 3, "is_last": true}}"#
+            );
+            let options = Options { key: Some(key.to_owned()), ..Options::default() };
+            let (alerts, _, counts) = watch_spec(spec, options, &lines);
+            assert_eq!((kinds(&alerts), counts.checked), (vec![AlertKind::Violation], 3), "{spec} {key}: {alerts:?}");
+            assert_eq!((&*alerts[0].key, alerts[0].at), ("8", Some(5)));
+        }
+    }
+}
+
+#[test]
+fn operations_are_named_by_their_number_in_the_input() {
+    let mut lines = r#"{"process": "a", "progress": 0}"#.to_owned();
+    for number in 0..30 {
+        let (start, end, value) = (10 * number + 1, 10 * number + 2, if number == 27 { 7 } else { 0 });
+        lines += &format!(
+            "\n{{\"process\": \"a\", \"action\": \"read\", \"args\": {{\"key\": 1}}, \"results\": [{value}], \"start\": {start}, \"end\": {end}}}"
+        );
+    }
+    let (alerts, ..) = watch(Options::default(), &lines);
+    assert_eq!(alerts.len(), 1);
+    assert!(alerts[0].sentence.starts_with("a:27 "), "{}", alerts[0].sentence);
+}
+
+#[test]
+fn a_check_that_reaches_a_limit_does_not_stop_others() {
+    #[derive(Debug)]
+    struct Reached(Stop);
+    impl Limits for Reached {
+        fn poll(&self, _: &search::Stats) -> Option<Stop> {
+            Some(self.0)
+        }
+        fn exceeded(&self) -> Option<Stop> {
+            Some(self.0)
+        }
+    }
+    let spec = "register:initial=0";
+    for (stop, expected) in [
+        (Stop::Time, vec![AlertKind::Inconclusive, AlertKind::Violation]),
+        // An interrupt ends the monitor, and nothing is said about the key.
+        (Stop::Interrupted, vec![AlertKind::Violation]),
+    ] {
+        let judge = Judge::new(spec, judge::Options::default()).expect("a built-in specification");
+        let (mut monitor, mut reader) = (Monitor::new(judge, Options::default()), Lines::default());
+        // Writes beside each other take a search.
+        for process in 0..8 {
+            for (key, start) in [(1, 0), (2, 100)] {
+                let line = format!(
+                    r#"{{"process": "p{process}", "action": "write", "args": {{"key": {key}, "value": {process}}}, "start": {start}, "end": {}}}"#,
+                    start + 90
+                );
+                monitor.feed(reader.read(&line).expect("a line"));
+            }
+        }
+        for key in [1, 2] {
+            let line = format!(
+                r#"{{"process": "r{key}", "action": "read", "args": {{"key": {key}}}, "results": [77], "start": 200, "end": 201}}"#
+            );
+            monitor.feed(reader.read(&line).expect("a line"));
+        }
+        let limits = |key: &str| -> Box<dyn Limits> {
+            if key == "1" { Box::new(Reached(stop)) } else { Box::new(judge::Unlimited) }
+        };
+        let alerts = monitor.finish_within(true, &limits);
+        assert_eq!(kinds(&alerts), expected);
+    }
 }

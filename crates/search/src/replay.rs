@@ -204,6 +204,14 @@ fn after<S: Spec>(
     Ok(state.ok_or(Unconfirmed::Disabled { op: placed.op, step })?)
 }
 
+/// How far a process is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Furthest {
+    next: u32,          // The least place of its next step.
+    start: u64,         // The latest start of an operation with a step.
+    done: Option<OpId>, // The last operation that is over.
+}
+
 /// A replay in progress, for a search that settles its witness piece by piece.
 pub(crate) struct Replay<'s, S: Spec> {
     spec: &'s S,
@@ -238,17 +246,17 @@ impl<'s, S: Spec> Replay<'s, S> {
 struct Order {
     criterion: Criterion,
     latest_start: u64,
-    next: Vec<u32>,      // For each process, the least place of its next step.
-    done: HashSet<OpId>, // Operations that are over, where those of a process are not ordered.
-    has_ended: bool,     // An operation that was blocked at the end is placed.
+    furthest: Vec<Furthest>, // For each process.
+    done: HashSet<OpId>,     // Operations that are over, where those of a process are not ordered.
+    has_ended: bool,         // An operation that was blocked at the end is placed.
     steps: usize,
     placed: u64, // Finished operations placed.
 }
 
 impl Order {
     fn new(criterion: Criterion) -> Order {
-        let (next, done) = (Vec::new(), HashSet::new());
-        Order { criterion, latest_start: 0, next, done, has_ended: false, steps: 0, placed: 0 }
+        let (furthest, done) = (Vec::new(), HashSet::new());
+        Order { criterion, latest_start: 0, furthest, done, has_ended: false, steps: 0, placed: 0 }
     }
 
     /// Places an operation, and returns the number of the step.
@@ -256,12 +264,17 @@ impl Order {
         let step = self.steps;
         self.steps += 1;
         let process = op.process.index();
-        if self.next.len() <= process {
-            self.next.resize(process + 1, 0);
+        if self.furthest.len() <= process {
+            self.furthest.resize(process + 1, Furthest::default());
         }
+        let Furthest { next, start, done } = self.furthest[process];
         let is_late = match self.criterion.precedence {
-            Precedence::RealTime => op.interval.deadline() < self.latest_start || op.index < self.next[process],
-            Precedence::Program => op.index < self.next[process],
+            // In a process that goes on after an unfinished operation, later ones need not follow it.
+            Precedence::RealTime => {
+                let is_over = done == Some(op.id) || op.interval.end().is_some_and(|end| end <= start);
+                op.interval.deadline() < self.latest_start || (op.index < next && is_over)
+            }
+            Precedence::Program => op.index < next,
             Precedence::None if placed.partway => self.done.contains(&op.id),
             Precedence::None => !self.done.insert(op.id),
         };
@@ -270,7 +283,11 @@ impl Order {
         }
         self.has_ended |= op.is_last;
         self.latest_start = self.latest_start.max(op.interval.start());
-        self.next[process] = op.index + u32::from(!placed.partway);
+        self.furthest[process] = Furthest {
+            next: next.max(op.index + u32::from(!placed.partway)),
+            start: start.max(op.interval.start()),
+            done: if placed.partway { done } else { Some(op.id) },
+        };
         self.placed += u64::from(!placed.partway && !op.interval.is_unfinished());
         Ok(step)
     }

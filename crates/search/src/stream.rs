@@ -6,7 +6,9 @@
 //! its size is the number of operations in flight, and the walk reads a history as a stream.
 //!
 //! Intervals are closed: at one instant, calls come before returns. A process may start an operation at the very
-//! instant at which its last one ends; the two are then in flight together, and the later one waits for the earlier.
+//! instant at which its last one ends; the two are then in flight together, and the later one waits for the earlier
+//! ([`Op::follows`]). No operation waits for an unfinished one, nor for one that had not returned when it was called: a
+//! client that goes on after a timeout, or that has several operations in flight, is one process.
 //!
 //! An unfinished operation can be placed at any time after its start, or never. At its latest time, if it has one, it
 //! *expires*: configurations that have not placed it continue without it, and those in which it is placed at the last
@@ -22,7 +24,7 @@
 //!   changes nothing but their names. Every operation that must follow the second starts at its end or later, so
 //!   after the end of the first, and follows both. If they end at the same instant, the process of the second may
 //!   start its next operation just then, which need not follow the first; so they are not swapped, unless the second
-//!   is unfinished and has no next operation.
+//!   is unfinished, and no operation waits for it.
 //! - *Absorption.* Let `x` overwrite `w`, and let `w` be enabled everywhere. Then `w` directly before `x` changes
 //!   nothing: once `x` is placed, every such `w` in flight counts as placed there and is *optional*. It may still be
 //!   used for its effect until it returns; then configurations in which it is left absorbed stay, and those in which
@@ -64,7 +66,7 @@ pub(crate) struct Stream<P, C> {
     returned: Ring<P>,        // Operations whose place in the order is not settled yet.
     expired: Vec<Op<P>>,      // Likewise; some configurations may have placed them.
     ends: Vec<(u64, usize)>,  // The deadline and slot of operations in flight that have one, latest first.
-    last: Vec<Option<usize>>, // For each process, the slot of its last operation if still in flight.
+    last: Vec<Option<usize>>, // For each process, the slot of its last finished operation if still in flight.
     in_flight: C,
     open: C, // Operations in flight that some configuration may not have placed.
     observers: C,
@@ -265,7 +267,8 @@ impl<P, C: Slots> Stream<P, C> {
         if self.last.len() <= process {
             self.last.resize(process + 1, None);
         }
-        let before = self.last[process].replace(slot)?;
+        let last = if op.interval.is_unfinished() { self.last[process] } else { self.last[process].replace(slot) };
+        let before = last.filter(|&last| op.follows(self.at(last)))?;
         self.chained.insert(slot);
         self.leading.insert(before);
         Some(before)
