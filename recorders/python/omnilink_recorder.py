@@ -14,8 +14,12 @@ client then continues as another process, named `c1+1` after `c1`.
 
 FORMAT.md specifies both formats. Every operation is handed to the kernel when it begins and again when it ends, without a
 buffer in between, so a program that is killed loses nothing. In JSON Lines, an operation is a line with spaces behind it; its
-outcome replaces the line, or turns it into a comment if it does not fit. `seq` counts the operations of a
-process, so that a check notices lines that are missing.
+outcome replaces the line, or turns it into a comment if it does not fit. `seq` counts the operations of a process, and its last
+line has their number, so that a check notices lines that are missing.
+
+`Recorder("trace.jsonl", append=True)` never changes a line, so that its output can be sent through a pipe while the program
+runs. It writes how far a process is when an operation begins, and the operation when it ends; one that is open when the program
+is killed is lost.
 
 Values are None, bool, int, finite float, str, and lists, tuples, sets and dicts of them. Standard library only.
 """
@@ -46,10 +50,12 @@ class Action(NamedTuple):
 class Recorder:
     """A trace that is being recorded. Threads may share it; the child of a fork must not use it."""
 
-    def __init__(self, path, clock=time.monotonic_ns, meta=None):
+    def __init__(self, path, clock=time.monotonic_ns, meta=None, append=False):
         self.path, self.clock, self.lock, self.names, self.processes = os.fspath(path), clock, threading.Lock(), {}, []
-        if self.path.endswith(".jsonl"):
-            self.file, self.size = open(self.path, "xb", buffering=0), 0
+        self.appends = append
+        if append or self.path.endswith(".jsonl"):
+            is_pipe = append and os.path.exists(self.path) and not os.path.isfile(self.path)
+            self.file, self.size = open(self.path, "wb" if is_pipe else "xb", buffering=0), 0
             return
         os.makedirs(self.path, exist_ok=True)
         if any(name.endswith(".seg") for name in os.listdir(self.path)):
@@ -61,7 +67,8 @@ class Recorder:
 
     def process(self, name):
         """Begins a process. It runs one operation at a time. No two processes of a trace have the same name."""
-        process = (Lines if self.file else Segment)(self, str(name))
+        kind = AppendedLines if self.appends else Lines if self.file else Segment
+        process = kind(self, str(name))
         self.processes.append(process)
         return process
 
@@ -151,7 +158,9 @@ class Operation:
 
     def unknown(self):
         """It may take effect at any time, or never; the same as a block without an outcome."""
-        self.is_unknown = True
+        if self.process.open is self and not self.is_unknown:
+            self.is_unknown = True
+            self.process.leave(self)
 
     def unknown_by_now(self):
         """It may have taken effect, but cannot any more: it was cancelled, or its lease ran out."""
@@ -186,7 +195,7 @@ class Operation:
 
     def __exit__(self, *_):
         if self.process.open is self:
-            self.is_unknown = True
+            self.unknown()
 
 
 class Segment(Process):
@@ -212,6 +221,9 @@ class Segment(Process):
         number = operation.number if is_same else self.number(name, arguments[0], results[0])
         given = b"".join(encode(value) for value in arguments[1])
         self.record(OUTCOME, varint(number), self.times(operation.start, end), given, values)
+
+    def leave(self, _):
+        pass  # A call without a return is one of unknown outcome.
 
     def note(self, _, key, value):
         self.record(META, string(key), encode(value))
@@ -248,7 +260,7 @@ class Lines(Process):
     """A process in JSON Lines: all processes share a file."""
 
     def begin_process(self, _):
-        self.rooms, self.count = {}, 0
+        self.rooms, self.count, self.is_closed = {}, 0, False
 
     def begin(self, operation):
         operation.name, operation.notes, operation.place, operation.seq = operation.action.name, {}, None, self.count
@@ -260,21 +272,29 @@ class Lines(Process):
             operation.name, operation.arguments, operation.results = name, arguments, results
         self.put(operation)
 
+    def leave(self, operation):
+        self.put(operation)
+
     def note(self, operation, key, value):
         operation.notes[key] = plain(value)
         self.put(operation)
 
-    def put(self, operation):
-        """Writes the line of an operation, in place of the one it has."""
+    def line(self, operation):
+        """The line of an operation."""
         line = {"process": self.name, "action": operation.name, "args": layout(operation.arguments)}
         if operation.results and operation.results[1]:
             line["results"] = layout(operation.results)
         line["start"] = operation.start
         line |= {key: time for key in ("end", "latest") if (time := getattr(operation, key)) is not None}
         line |= {"failed": True} if operation.has_failed else {}
+        line |= {"outcome": "unknown"} if operation.is_unknown and operation.latest is None else {}
         line["seq"] = operation.seq
         line |= {"meta": operation.notes} if operation.notes else {}
-        text = json.dumps(line, ensure_ascii=False, allow_nan=False).encode()
+        return json.dumps(line, ensure_ascii=False, allow_nan=False).encode()
+
+    def put(self, operation):
+        """Writes the line of an operation, in place of the one it has."""
+        text = self.line(operation)
         if operation.place and len(text) < operation.place[1]:
             offset, room = operation.place
             os.pwrite(self.recorder.file.fileno(), text.ljust(room - 1) + b"\n", offset)
@@ -284,8 +304,52 @@ class Lines(Process):
                 os.pwrite(self.recorder.file.fileno(), b"#", old[0])
                 self.rooms[operation.action] = 2 * len(text)
 
+    def reached(self):
+        """The latest time of its operations."""
+        return max(self.latest, self.open.start if self.open else 0)
+
+    def progress(self, time, is_last):
+        """A line that says how far the process is."""
+        line = {"process": self.name, "progress": time, "operations": self.count, **({"is_last": True} if is_last else {})}
+        return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
     def close(self):
-        pass
+        """Says how many operations there were. Those of unknown outcome are over, too."""
+        if not self.is_closed:
+            self.is_closed = True
+            self.recorder.append(self.progress(self.reached(), True)[:-1], 1)
+
+
+class AppendedLines(Lines):
+    """The same, without changing a line: an operation has its line when it ends."""
+
+    def begin(self, operation):
+        operation.name, operation.notes, operation.seq = operation.action.name, {}, self.count
+        self.line(operation)  # An argument that cannot be recorded is an error now.
+        self.add(self.progress(operation.start, False))
+        self.count += 1
+
+    def finish(self, operation, kind, _, name, arguments, results):
+        if results:
+            operation.name, operation.arguments, operation.results = name, arguments, results
+        self.add(self.line(operation) + b"\n")
+
+    def leave(self, operation):
+        self.add(self.line(operation) + b"\n")
+
+    def note(self, operation, key, value):
+        operation.notes[key] = plain(value)
+
+    def add(self, line):
+        with self.recorder.lock:
+            write(self.recorder.file, line)
+
+    def close(self):
+        if not self.is_closed:
+            self.is_closed = True
+            if self.open and not self.open.is_unknown:
+                self.open.unknown()
+            self.add(self.progress(self.reached(), True))
 
 
 def write(file, data):

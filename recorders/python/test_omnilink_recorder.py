@@ -39,7 +39,8 @@ class Case(unittest.TestCase):
         self.directory = pathlib.Path(directory.name)
 
     def operations(self, path):
-        return [json.loads(line) for line in path.read_text().splitlines() if line.strip() and line[0] != "#"]
+        lines = [json.loads(line) for line in path.read_text().splitlines() if line.strip() and line[0] != "#"]
+        return [line for line in lines if "progress" not in line]
 
 
 class Golden(Case):
@@ -120,7 +121,7 @@ class Lines(Case):
                 op.returns({1: {"a", "b"}, 2: {"k": [None, 1.5]}})
             with client.operation("read") as op:
                 op.returns("y" * 500)
-        self.assertEqual([line[0] for line in path.read_text().splitlines() if line], ["#", "{", "{", "{"])
+        self.assertEqual([line[0] for line in path.read_text().splitlines() if line], ["#", "{", "{", "{", "{"])
         self.assertEqual([it["results"] for it in self.operations(path)][:2],
                          [["x" * 5000], [{"#fun": [[1, {"#set": ["a", "b"]}], [2, {"k": [None, 1.5]}]]}]])
         self.assertEqual(len(text_of(path).splitlines()), 3)
@@ -158,6 +159,46 @@ class Lines(Case):
         done = subprocess.run(run, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 3)
         self.assertIn("1 operation of c1 is missing before seq 1", done.stdout)
+        # The number of operations at the end shows that the last ones are missing.
+        end = next(place for place, line in enumerate(lines) if '"c1+1", "progress"' in line)
+        path.write_text("".join(lines[:end - 1] + lines[end:]))
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+        self.assertIn("1 operation of c1+1 is missing after seq 0", done.stdout)
+
+    def test_appended_lines_never_change(self):
+        path, seen = self.directory / "trace.jsonl", []
+        with Recorder(path, clock=iter(range(100)).__next__, append=True) as recorder:
+            client = recorder.process("c1")
+            for number in range(3):
+                with client.operation("write", value=number) as op:
+                    seen.append(path.read_bytes())
+                    op.meta("number", number)
+                    (op.unknown if number == 1 else op.returns)()
+                seen.append(path.read_bytes())
+        seen.append(path.read_bytes())
+        self.assertTrue(all(after.startswith(before) and before.endswith(b"\n") for before, after in zip(seen, seen[1:])))
+        self.assertEqual(json.loads(seen[0]), {"process": "c1", "progress": 0, "operations": 0})
+        self.assertEqual([it.get("outcome") for it in self.operations(path)], [None, "unknown", None])
+        self.assertEqual(omnilink("check", "--spec", "register", path).returncode, 0)
+
+    def test_a_file_is_monitored_while_it_is_written(self):
+        path = self.directory / "trace.jsonl"
+        with Recorder(path) as recorder:
+            clients = [recorder.process(f"c{it}") for it in range(2)]
+            arguments = [OMNILINK, "monitor", path, "--spec", "register", "--every", "10ms", "--lateness", "0s"]
+            monitor = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for number in range(50):
+                with clients[0].operation("write", key=number, value=1) as op:
+                    time.sleep(0.002)
+                    op.returns()
+                with clients[1].operation("read", key=number) as op:
+                    op.returns(value=None if number == 7 else 1)
+        alert = json.loads(monitor.stdout.readline())
+        time.sleep(0.2)
+        monitor.send_signal(signal.SIGINT)
+        out, errors = monitor.communicate()
+        self.assertEqual((alert["kind"], alert["key"], out), ("violation", "7", ""))
+        self.assertIn("of 100 operations checked, 50 keys, 1 violation", errors)
 
 
 VICTIM = """

@@ -1,6 +1,8 @@
 package omnilink;
 
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.math.BigInteger;
@@ -9,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -42,7 +45,12 @@ import java.util.function.LongSupplier;
  *
  * <p>An operation is handed to the kernel when it begins and again when it ends, without a buffer in between, so a program that
  * is killed loses nothing. It is a line with spaces behind it; its outcome replaces the line, or turns it into a comment if it
- * does not fit. {@code seq} counts the operations of a process: a missing number is a lost line.
+ * does not fit. {@code seq} counts the operations of a process, and its last line has their number: a missing one is a lost
+ * line.
+ *
+ * <p>{@link #appending} never changes a line, so that its output can be sent through a pipe while the program runs. It writes
+ * how far a process is when an operation begins, and the operation when it ends; one that is open when the program is killed is
+ * lost.
  *
  * <p>Values are null, truth values, integers, finite numbers, strings, lists, sets and maps. FORMAT.md specifies the format.
  */
@@ -51,7 +59,9 @@ public final class Recorder implements AutoCloseable {
   private static final int ROOM = 96; // Spaces behind an open operation, until a longer outcome was seen.
   private static final int PAGE = 4096; // A killed process may write a part of its bytes, but not of those in one page.
 
-  private final RandomAccessFile file; // Unlike a channel, it survives the interrupt of a thread.
+  private final RandomAccessFile file; // Unlike a channel, it survives the interrupt of a thread. Null if lines are appended.
+  private final OutputStream stream; // Null if lines are replaced.
+  private final List<Client> clients = new ArrayList<>();
   private final LongSupplier clock;
   private final Set<String> names = new HashSet<>();
   private long size;
@@ -73,9 +83,21 @@ public final class Recorder implements AutoCloseable {
   }
 
   Recorder(Path path, LongSupplier clock) throws IOException {
-    Files.createFile(path);
-    this.file = new RandomAccessFile(path.toFile(), "rw");
+    this(path, clock, false);
+  }
+
+  private Recorder(Path path, LongSupplier clock, boolean appends) throws IOException {
+    if (!appends || !Files.exists(path) || Files.isRegularFile(path)) {
+      Files.createFile(path);
+    }
+    this.file = appends ? null : new RandomAccessFile(path.toFile(), "rw");
+    this.stream = appends ? new FileOutputStream(path.toFile()) : null;
     this.clock = clock;
+  }
+
+  /** Creates the file, or writes to a pipe with a name, and never changes a line. */
+  public static Recorder appending(Path path) throws IOException {
+    return new Recorder(path, sinceNow(), true);
   }
 
   private static LongSupplier sinceNow() {
@@ -88,7 +110,11 @@ public final class Recorder implements AutoCloseable {
     if (!take(name)) {
       throw new IllegalArgumentException("process `" + name + "` already exists");
     }
-    return new Client(name);
+    Client client = new Client(name);
+    synchronized (this) {
+      clients.add(client);
+    }
+    return client;
   }
 
   /** Arguments or results with names: {@code named("key", 1, "value", 2)}. */
@@ -102,7 +128,25 @@ public final class Recorder implements AutoCloseable {
 
   @Override
   public synchronized void close() throws IOException {
-    file.close();
+    for (Client client : clients) {
+      client.end();
+    }
+    clients.clear();
+    if (file != null) {
+      file.close();
+    } else {
+      stream.close();
+    }
+  }
+
+  /** Adds a line that is never changed. */
+  private synchronized void add(String line) throws IOException {
+    byte[] bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
+    if (file != null) {
+      append(Arrays.copyOf(bytes, bytes.length - 1), bytes.length);
+    } else {
+      stream.write(bytes);
+    }
   }
 
   private synchronized boolean take(String name) {
@@ -162,6 +206,9 @@ public final class Recorder implements AutoCloseable {
       if (open != null && !open.isUnknown) {
         throw new IllegalStateException("a process runs one operation at a time, and one is open");
       }
+      if (open != null) {
+        end();
+      }
       while (open != null) {
         process = name + "+" + ++continuations;
         count = 0;
@@ -170,6 +217,24 @@ public final class Recorder implements AutoCloseable {
       Operation operation = new Operation(this, action, arguments);
       open = operation;
       return operation;
+    }
+
+    /** Says how far the process is. */
+    private String progress(long time, boolean isLast) {
+      return "{\"process\": " + string(process) + ", \"progress\": " + time + ", \"operations\": " + count
+          + (isLast ? ", \"is_last\": true}" : "}");
+    }
+
+    /** Says how many operations there were. */
+    private void end() {
+      if (stream != null && open != null && !open.isUnknown) {
+        open.close();
+      }
+      try {
+        add(progress(open == null ? latest : Math.max(latest, open.start), true));
+      } catch (IOException problem) {
+        throw new UncheckedIOException("cannot record", problem);
+      }
     }
   }
 
@@ -230,7 +295,11 @@ public final class Recorder implements AutoCloseable {
 
     @Override
     public void close() {
-      isUnknown |= client.open == this;
+      if (client.open == this && !isUnknown) {
+        isUnknown = true;
+        outcome = ", \"outcome\": \"unknown\"";
+        write();
+      }
     }
 
     private void finish(String text) {
@@ -254,6 +323,14 @@ public final class Recorder implements AutoCloseable {
           + (notes.isEmpty() ? "" : ", \"meta\": " + row(notes)) + "}";
       byte[] line = text.getBytes(StandardCharsets.UTF_8);
       try {
+        if (stream != null) {
+          if (outcome.isEmpty() && notes.isEmpty()) {
+            add(client.progress(start, false));
+          } else if (!outcome.isEmpty()) {
+            add(text);
+          }
+          return;
+        }
         if (line.length < room) {
           replace(offset, padded(line, room));
           return;

@@ -26,7 +26,7 @@ final class RecorderTest {
   }
 
   private static final List<Test> TESTS = List.of(RecorderTest::outcomes, RecorderTest::shared, RecorderTest::values, RecorderTest::misuse,
-      RecorderTest::longOutcomes, RecorderTest::threads, RecorderTest::kills);
+      RecorderTest::longOutcomes, RecorderTest::appended, RecorderTest::threads, RecorderTest::kills);
 
   public static void main(String[] arguments) throws Exception {
     if (arguments.length > 0) {
@@ -155,7 +155,7 @@ final class RecorderTest {
       }
     }
     List<String> lines = Files.readAllLines(path).stream().filter(line -> !line.isEmpty()).collect(Collectors.toList());
-    expect("#{{{{", lines.stream().map(line -> line.substring(0, 1)).collect(Collectors.joining()));
+    expect("#{{{{{", lines.stream().map(line -> line.substring(0, 1)).collect(Collectors.joining()));
     expect(4, operations(path).size());
   }
 
@@ -194,6 +194,28 @@ final class RecorderTest {
         op.returns("x".repeat(i % 40));
       }
     }
+  }
+
+  /** Lines that are appended never change, and the last one of a process has the number of its operations. */
+  private static void appended(Path directory) throws Exception {
+    Path path = directory.resolve("trace.jsonl");
+    String before = "";
+    try (Recorder recorder = Recorder.appending(path)) {
+      Recorder.Client client = recorder.client("c1");
+      for (int number = 0; number < 3; number++) {
+        try (Recorder.Operation op = client.begin("write", number)) {
+          if (number != 1) {
+            op.returns();
+          }
+        }
+        String now = Files.readString(path);
+        expect(true, now.startsWith(before) && now.endsWith("}\n"));
+        before = now;
+      }
+    }
+    String now = Files.readString(path);
+    expect(true, now.startsWith(before) && now.endsWith("\"operations\": 1, \"is_last\": true}\n"));
+    expect(3, operations(path).size());
   }
 
   /** A killed program loses nothing: it prints the number of each operation before it begins. */

@@ -16,6 +16,8 @@ pub(super) struct Numbers {
     pub(super) without: u64,
     /// The largest count.
     pub(super) count: Option<u64>,
+    /// The number of operations that it says it had when it was over. Others need not be over.
+    pub(super) total: Option<u64>,
 }
 
 /// Adds losses and notes to a trace. `seq` and `count` are the names of the fields.
@@ -23,7 +25,7 @@ pub(super) fn find(mut processes: BTreeMap<&str, Numbers>, seq: &str, count: &st
     processes.values_mut().for_each(|numbers| numbers.given.sort_unstable());
     let are_counted = processes.values().any(|numbers| numbers.count.is_some());
     let (mut unnumbered, mut unended) = (0, 0);
-    for (process, Numbers { given, without, count: counted }) in &processes {
+    for (process, Numbers { given, without, count: counted, total }) in &processes {
         let mut lost = |missing: u64, place: String| {
             let (noun, verb) = if missing == 1 { ("operation", "is") } else { ("operations", "are") };
             trace.losses.push(format!("{missing} {noun} of {process} {verb} missing{place}"));
@@ -37,7 +39,7 @@ pub(super) fn find(mut processes: BTreeMap<&str, Numbers>, seq: &str, count: &st
         let last = given.last();
         let seen = last.map_or(*without, |last| last.saturating_add(1));
         let behind = last.map_or_else(String::new, |last| format!(" after seq {last}"));
-        match *counted {
+        match (*counted).or(*total) {
             Some(counted) if counted > seen => lost(counted - seen, format!("{behind}: `{count}` is {counted}")),
             Some(counted) if counted == seen => {}
             _ if are_counted => trace

@@ -91,14 +91,17 @@ pub(super) struct Lines {
     schemas: Schemas,
     numbered: Vec<(ProcessId, Number, usize)>,
     clock_errors: BTreeMap<ProcessId, u64>,
+    /// The processes that said that they are over, with the number of their operations.
+    totals: BTreeMap<String, u64>,
 }
 
 impl Lines {
     /// Adds the operation or event in a line.
     pub(super) fn add(&mut self, json: Json, line: usize) -> Result<(), FormatError> {
         let at = |wrong: Wrong| wrong.at(Location::Line(line));
-        // Only a monitor needs to know how far a process is.
+        // Only a monitor needs to know how far a process is, but not how many operations there were.
         if json.field("progress").is_some() {
+            self.totals.extend(total(&json));
             return Ok(());
         }
         if is_event(&json) {
@@ -136,7 +139,7 @@ impl Lines {
     /// The trace, with the losses that numbers show.
     pub(super) fn finish(mut self) -> Result<Trace, FormatError> {
         if !self.numbered.is_empty() {
-            find_gaps(&self.numbered, &mut self.trace)?;
+            find_gaps(&self.numbered, &self.totals, &mut self.trace)?;
         }
         lanes::widen(&mut self.trace, &self.clock_errors);
         Ok(self.trace)
@@ -150,8 +153,24 @@ struct Number {
     count: Option<u64>,
 }
 
+/// The process that says with this line that it is over, and the number of its operations.
+fn total(json: &Json) -> Option<(String, u64)> {
+    let text = |name: &str| json.field(name).map(ToString::to_string);
+    let process = match json.field("process")? {
+        Json::Text(process) => process.clone(),
+        process => process.to_string(),
+    };
+    let is_last = text("is_last").as_deref() == Some("true");
+    let operations = text("operations")?.parse().ok()?;
+    is_last.then_some((process, operations))
+}
+
 /// Finds operations that are missing. Each number comes with its line.
-fn find_gaps(numbered: &[(ProcessId, Number, usize)], trace: &mut Trace) -> Result<(), FormatError> {
+fn find_gaps(
+    numbered: &[(ProcessId, Number, usize)],
+    totals: &BTreeMap<String, u64>,
+    trace: &mut Trace,
+) -> Result<(), FormatError> {
     let names = trace.processes.clone();
     let mut processes: BTreeMap<&str, Numbers> = BTreeMap::new();
     for record in &trace.records {
@@ -162,6 +181,9 @@ fn find_gaps(numbered: &[(ProcessId, Number, usize)], trace: &mut Trace) -> Resu
         numbers.given.extend(number.seq);
         numbers.without -= u64::from(number.seq.is_some());
         numbers.count = numbers.count.max(number.count);
+    }
+    for (process, total) in totals {
+        processes.entry(process).or_default().total = Some(*total);
     }
     for (process, _, line) in numbered {
         let name = &*names[process.index()];

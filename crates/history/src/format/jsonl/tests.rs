@@ -23,6 +23,22 @@ fn check_line(fields: &str) -> String {
 }
 
 #[test]
+fn the_last_progress_of_a_process_counts_its_operations() {
+    let text = |operations: u64| {
+        let last =
+            format!("{{\"process\": \"a\", \"progress\": 9, \"operations\": {operations}, \"is_last\": true}}");
+        let of = |process: &str| {
+            format!("{{\"process\": \"{process}\", \"action\": \"read\", \"start\": 1, \"end\": 2, \"seq\": 0}}")
+        };
+        read([of("a"), of("b"), last].join("\n").as_bytes()).expect("a trace")
+    };
+    assert_eq!(text(1).losses, [""; 0]);
+    let note = "operations lost at the end of 1 process would go unnoticed: no `count` says how many there were";
+    assert_eq!(text(1).notes, [note]);
+    assert_eq!(text(3).losses, ["2 operations of a are missing after seq 0: `count` is 3"]);
+}
+
+#[test]
 fn progress_is_for_monitors() {
     let text =
         "{\"process\": \"a\", \"progress\": 0}\n{\"process\": \"a\", \"action\": \"read\", \"start\": 1, \"end\": 2}\n";
