@@ -9,6 +9,7 @@
 #[cfg(feature = "columns")]
 mod columns;
 mod files;
+mod live;
 mod log;
 mod module;
 mod readers;
@@ -61,4 +62,6 @@ targets! {
     texts::tla_config,
     texts::tla_syntax,
     module::tla_module,
+    live::monitor_checkpoint,
+    live::monitor_lines,
 }

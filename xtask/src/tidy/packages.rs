@@ -97,7 +97,10 @@ const LAYERS: &[(&str, &[&str])] = &[
             "otlp",
         ],
     ),
-    ("fuzz", &["columns", "explore", "history", "logs", "settings", "report", "schedule", "tla", "tla-syntax"]),
+    (
+        "fuzz",
+        &["columns", "explore", "history", "judge", "logs", "monitor", "settings", "report", "schedule", "tla", "tla-syntax"],
+    ),
     ("schedules", &["explore", "schedule"]),
     ("xtask", &["history", "testkit"]),
 ];
