@@ -22,14 +22,14 @@ impl Options {
 }
 
 /// The packages, which need clients of brokers.
-const PACKAGES: &str = "-p omnilink-nats -p omnilink-otlp -p omnilink-kafka";
+const PACKAGES: &str = "-p omnilink-nats -p omnilink-otlp -p omnilink-kafka --features omnilink-otlp/grpc";
 
 /// The features of the command that need them.
 const FEATURES: &str = "--features nats,kafka,grpc,tls";
 
 /// Only looks for mistakes, and builds no library in C.
 pub(crate) fn lint(workspace: &Workspace) -> Result<()> {
-    workspace.cargo("clippy -p omnilink-nats -p omnilink-otlp -- -D warnings")?;
+    workspace.cargo("clippy -p omnilink-nats -p omnilink-otlp --features omnilink-otlp/grpc -- -D warnings")?;
     workspace.cargo("clippy -p omnilink-cli --features nats,grpc,tls -- -D warnings")
 }
 

@@ -156,7 +156,8 @@ impl Overview {
         let mut text = format!("{}\n", clean(&self.sentence));
         for object in &self.objects {
             let Object { name, spec, how, campaigns, runs, failed, operations, verdict, notes, .. } = object;
-            let _ = writeln!(text, "\n{}, {how}, against {}: {verdict}", clean(name), clean(spec));
+            let which = if *verdict == "passes" && *failed > 0 { "the last campaign " } else { "" };
+            let _ = writeln!(text, "\n{}, {how}, against {}: {which}{verdict}", clean(name), clean(spec));
             let operations = counted(*operations, "operation");
             let _ = match how.as_str() {
                 MONITORED => writeln!(text, "  {}, {operations}", counted(*campaigns as u64, "interval")),
@@ -186,9 +187,10 @@ impl Overview {
         text
     }
 
-    /// Whether a cause is new and not accepted.
+    /// Whether a cause is new and not accepted, or a monitor found a violation, which nobody has fixed by the next interval.
     pub fn has_news(&self) -> bool {
-        self.causes.iter().any(|cause| cause.is_new && !cause.is_accepted())
+        let fails = |object: &Object| object.how == MONITORED && object.verdict == "fails";
+        self.causes.iter().any(|cause| cause.is_new && !cause.is_accepted()) || self.objects.iter().any(fails)
     }
 }
 
@@ -282,9 +284,10 @@ fn object((name, spec, how): (&str, &str, &str), entries: &[&Entry], causes: &[S
         overlapped: happened.overlapped,
         with: happened.with.clone(),
     });
-    // The verdict is about now, not about what was fixed.
+    // The verdict is about now, not about what was fixed. The intervals of a monitor are one run of the same system.
     let last = entries.last().map(|entry| Moment::of(entry));
-    let now: Vec<&SeenCause> = causes.iter().filter(|cause| Some(&cause.last) == last.as_ref()).collect();
+    let is_now = |cause: &&SeenCause| how == MONITORED || Some(&cause.last) == last.as_ref();
+    let now: Vec<&SeenCause> = causes.iter().filter(is_now).collect();
     let (open, fails) = (now.iter().filter(|cause| cause.kind == "inconclusive").count(), |cause: &&&SeenCause| {
         cause.kind != "inconclusive" && !cause.is_accepted()
     });

@@ -147,8 +147,8 @@ pub(crate) enum RunsCommand {
     },
     /// Summarize all campaigns of `fuzz`: new causes, how often each occurs, and what was exercised.
     #[command(
-        after_help = "Exit codes: 0 no cause is new, or it is accepted; 1 one is new; 2 the command line or an input is \
-                            wrong, 4 there was no campaign."
+        after_help = "Exit codes: 0 no cause is new, or it is accepted; 1 one is new, or a monitor found a violation; 2 the \
+                            command line or an input is wrong, 4 there was no campaign."
     )]
     Summary {
         #[command(flatten)]

@@ -4,13 +4,16 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
+
+use super::shared::MEMORY;
 
 #[derive(Debug, Args)]
 #[command(args_override_self = true)]
 pub(crate) struct MonitorArgs {
-    /// Where operations come from: `-` for JSON Lines on standard input, a directory to which recorders write, a stream
-    /// of NATS JetStream such as `nats://127.0.0.1:4222/STREAM`, or a topic of Kafka such as
+    /// Where operations come from: `-` for JSON Lines on standard input, a file of JSON Lines or a directory to which
+    /// recorders write, a stream of NATS JetStream such as `nats://127.0.0.1:4222/STREAM`, or a topic of Kafka such as
     /// `kafka://127.0.0.1:9092/TOPIC`.
     #[arg(value_name = "SOURCE", default_value = "-")]
     pub(crate) source: PathBuf,
@@ -104,6 +107,14 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub(crate) max_ops: usize,
 
+    /// Give up the check of a key after this time: the key is undecided then.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    pub(crate) timeout: Duration,
+
+    /// Give up the check of a key if the monitor uses more memory than this, such as `64M` or `2G`.
+    #[arg(long, value_name = "SIZE", default_value = MEMORY)]
+    pub(crate) max_memory: ByteSize,
+
     /// Check this often.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "100ms")]
     pub(crate) every: Duration,
@@ -162,7 +173,7 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub(crate) tls_key: Option<PathBuf>,
 
-    /// Standard input ends when all operations have come: processes that have not said that they are over are over too.
+    /// The input, standard input or a file, ends when all operations have come: processes that have not said that they are over are over too.
     #[arg(long)]
     pub(crate) complete: bool,
 }

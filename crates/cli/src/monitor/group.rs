@@ -180,7 +180,7 @@ pub(super) fn run(args: &MonitorArgs, address: &Address, outlet: &Outlet) -> Res
                         surplus.for_each(|running| running.is_stopped.store(true, Ordering::Relaxed));
                     }
                     Err(error) if !is_silent => {
-                        errln!("{error}; trying again");
+                        errln!("{}; trying again", report::clean(&error.to_string()));
                         is_silent = true;
                     }
                     Err(_) => {}
@@ -234,10 +234,10 @@ fn start<'scope>(
     let thread = scope.spawn(move || {
         let number = claim.partition;
         let restored = partition::restore(args, text.as_deref())?;
-        let (monitor, position) = restored.map_err(|error| wrong(&args.source, error))?;
-        let source = Source::follow(log, number, position.as_ref());
+        let restored = restored.map_err(|error| wrong(&args.source, error))?;
+        let source = Source::follow(log, number, restored.1.as_ref());
         let state = State::Group(Some(claim));
-        let mut partition = Partition { args, number: Some(number), monitor, source, state };
+        let mut partition = Partition::new(args, Some(number), restored, source, state);
         let is_kept = partition.run(outlet, &|| stop.load(Ordering::Relaxed))?;
         Ok(is_kept.then(|| partition.monitor.counts()))
     });

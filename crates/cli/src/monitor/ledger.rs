@@ -2,15 +2,19 @@
 //! read.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ::monitor::Monitor;
 use campaign::{Described, Entry, Ledger, MONITORED, now};
 use explore::Store;
+use serde_json::{Value, json};
 
 use super::wrong;
 use crate::args::MonitorArgs;
 use crate::exit::Exit;
+
+/// An interval that is not over: when it began, in seconds since 1970, and what had been checked and found by then.
+type Interval = (u64, u64, BTreeMap<String, u64>);
 
 /// The intervals of one partition.
 pub(super) struct Intervals {
@@ -18,38 +22,54 @@ pub(super) struct Intervals {
     every: Duration,
     object: String,
     spec: String,
-    began: Instant,
+    /// When the interval began, since 1970.
+    began: Duration,
     /// What had been checked and found when the interval began.
     checked: u64,
     violations: BTreeMap<String, u64>,
 }
 
 impl Intervals {
-    /// Begins the first one, if there is to be a ledger.
-    pub(super) fn new(args: &MonitorArgs, monitor: &Monitor) -> Option<Intervals> {
+    /// Begins the first one, if there is to be a ledger, or continues the one that was stored at this position.
+    pub(super) fn new(args: &MonitorArgs, monitor: &Monitor, position: Option<&Value>) -> Option<Intervals> {
         let mut intervals = Intervals {
             ledger: Ledger::of(&Store::at(args.ledger.as_ref()?)),
             every: args.ledger_every,
             object: super::name(args),
             spec: args.spec.clone(),
-            began: Instant::now(),
+            began: now(),
             checked: 0,
             violations: BTreeMap::new(),
         };
-        intervals.begin(monitor);
+        let stored: Option<Interval> =
+            position.and_then(|position| serde_json::from_value(position["interval"].clone()).ok());
+        match stored {
+            Some((began, checked, violations)) => {
+                intervals.began = Duration::from_secs(began);
+                (intervals.checked, intervals.violations) = (checked, violations);
+            }
+            None => intervals.begin(monitor),
+        }
         Some(intervals)
     }
 
+    /// The interval that is not over, for [`Intervals::new`].
+    pub(super) fn save(&self) -> Value {
+        json!((self.began.as_secs(), self.checked, &self.violations))
+    }
+
     fn begin(&mut self, monitor: &Monitor) {
-        self.began = Instant::now();
+        self.began = now();
         self.checked = monitor.counts().checked;
         self.violations = monitor.causes().into_iter().map(|cause| (cause.cause.clone(), cause.violations)).collect();
     }
 
     /// Notes the interval if it is over, or if it is the last one. One without operations is left out.
-    pub(super) fn note(&mut self, monitor: &Monitor, is_last: bool) -> Result<(), Exit> {
-        if !is_last && self.began.elapsed() < self.every {
-            return Ok(());
+    /// Returns whether it was noted.
+    pub(super) fn note(&mut self, monitor: &Monitor, is_last: bool) -> Result<bool, Exit> {
+        let elapsed = now().saturating_sub(self.began);
+        if !is_last && elapsed < self.every {
+            return Ok(false);
         }
         let checked = monitor.counts().checked.saturating_sub(self.checked);
         let found = monitor.causes().into_iter().filter_map(|cause| {
@@ -66,7 +86,7 @@ impl Intervals {
                 spec: self.spec.clone(),
                 how: MONITORED.to_owned(),
                 seed: 0,
-                seconds: self.began.elapsed().as_secs_f64(),
+                seconds: elapsed.as_secs_f64(),
                 stops_at_first: false,
                 is_complete: false,
                 novelty: None,
@@ -75,6 +95,6 @@ impl Intervals {
             self.ledger.append(&entry).map_err(|error| wrong(self.ledger.path(), error))?;
         }
         self.begin(monitor);
-        Ok(())
+        Ok(checked > 0)
     }
 }

@@ -1,19 +1,23 @@
 //! Addresses on which a monitor answers: to whom, and over what.
 //!
 //! They are on the loopback interface unless the user says otherwise. With a token, only requests that send it are
-//! answered, and with a certificate only those over TLS.
+//! answered, and with a certificate only those over TLS. Without a token, a request to the loopback interface has to name this
+//! machine as its host: a page from elsewhere can make its own name point here.
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
+use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use judge::InputError;
+use report::clean;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::wrong;
@@ -65,6 +69,14 @@ impl Access {
         given.len() == expected.len() && differs == 0
     }
 
+    /// The hosts that requests may name: this machine, if no other reaches the address and there is no token.
+    fn hosts(&self, listener: &TcpListener) -> Option<Vec<String>> {
+        let address =
+            listener.local_addr().ok().filter(|address| address.ip().is_loopback() && self.token.is_none())?;
+        let names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", address.port()));
+        Some(names.into_iter().chain([address.to_string()]).collect())
+    }
+
     /// Binds an address, and prints it.
     pub(super) fn bind(&self, option: &str, address: SocketAddr) -> Result<TcpListener, Exit> {
         if !address.ip().is_loopback() && !self.is_remote {
@@ -87,10 +99,12 @@ impl Access {
         F: Future<Output = Response<Full<Bytes>>> + 'static,
     {
         let listener = self.bind(option, address)?;
+        let hosts = self.hosts(&listener);
+        let option_name: Arc<str> = option.into();
         let failed = |error: std::io::Error| complain(option, &InputError::new(format!("{address}: {error}")));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let tls = tls::Acceptor::new(self.tls.as_ref()).map_err(|why| complain(option, &InputError::new(why)))?;
-        let access = self.clone();
+        let door = Arc::new(Door { access: self.clone(), hosts, option: option_name });
         std::thread::spawn(move || {
             let local = tokio::task::LocalSet::new();
             local.block_on(&runtime, async move {
@@ -100,8 +114,8 @@ impl Access {
                         tokio::time::sleep(Duration::from_millis(100)).await;
                         continue;
                     };
-                    let (tls, access, answer) = (tls.clone(), access.clone(), answer.clone());
-                    tokio::task::spawn_local(tls.converse(stream, access, answer));
+                    let (tls, door, answer) = (tls.clone(), door.clone(), answer.clone());
+                    tokio::task::spawn_local(tls.converse(stream, door, answer));
                 }
             });
         });
@@ -109,21 +123,57 @@ impl Access {
     }
 }
 
+/// Prints why a request was refused, unless that was said last: a client may repeat it for ever.
+pub(super) fn refused(option: &str, status: StatusCode, why: &str) {
+    static LAST: Mutex<String> = Mutex::new(String::new());
+    let line = format!("{option}: refused a request: {}: {}", status.as_u16(), clean(why.trim_end()));
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if *last != line {
+        errln!("{line}");
+        *last = line;
+    }
+}
+
+/// Who may enter one address.
+struct Door {
+    access: Access,
+    /// The hosts that a request may name; any if `None`.
+    hosts: Option<Vec<String>>,
+    option: Arc<str>,
+}
+
+impl Door {
+    /// Why a request is not answered.
+    fn refuses(&self, request: &Request<Incoming>) -> Option<(StatusCode, &'static str)> {
+        let header = |name| request.headers().get(name).map_or(&b""[..], |given: &HeaderValue| given.as_bytes());
+        let is_here = |hosts: &Vec<String>| hosts.iter().any(|host| host.as_bytes() == header(header::HOST));
+        if !self.hosts.as_ref().is_none_or(is_here) {
+            return Some((StatusCode::FORBIDDEN, "wrong host"));
+        }
+        let is_allowed = self.access.is_allowed(header(header::AUTHORIZATION));
+        (!is_allowed).then_some((StatusCode::UNAUTHORIZED, "this address needs a token"))
+    }
+}
+
 /// Answers the requests of a connection.
-async fn converse<S, F>(stream: impl AsyncRead + AsyncWrite + Unpin, access: Access, answer: S)
+async fn converse<S, F>(stream: impl AsyncRead + AsyncWrite + Unpin, door: Arc<Door>, answer: S)
 where
     S: Fn(Request<Incoming>) -> F,
     F: Future<Output = Response<Full<Bytes>>>,
 {
     let service = service_fn(|request: Request<Incoming>| {
-        let given = request.headers().get(header::AUTHORIZATION).map_or(&b""[..], |given| given.as_bytes());
-        let response = access.is_allowed(given).then(|| answer(request));
+        let refusal = door.refuses(&request);
+        let response = refusal.is_none().then(|| answer(request));
+        if let Some((status, why)) = refusal {
+            refused(&door.option, status, why);
+        }
         async move {
-            Ok::<_, Infallible>(match response {
-                Some(response) => response.await,
-                None => {
-                    let mut response = Response::new(Full::new("this address needs a token\n".into()));
-                    *response.status_mut() = StatusCode::UNAUTHORIZED;
+            Ok::<_, Infallible>(match (response, refusal) {
+                (Some(response), _) => response.await,
+                (None, refusal) => {
+                    let (status, why) = refusal.unwrap_or((StatusCode::FORBIDDEN, ""));
+                    let mut response = Response::new(Full::new(format!("{why}\n").into()));
+                    *response.status_mut() = status;
                     response
                 }
             })
@@ -147,7 +197,7 @@ mod tls {
     use tokio_rustls::rustls::pki_types::pem::PemObject;
     use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-    use super::{Access, Bytes, Full, Incoming, PATIENCE, Request, Response, converse};
+    use super::{Bytes, Door, Full, Incoming, PATIENCE, Request, Response, converse};
 
     #[derive(Clone)]
     pub(super) struct Acceptor(Option<TlsAcceptor>);
@@ -162,16 +212,16 @@ mod tls {
             Ok(Acceptor(Some(TlsAcceptor::from(Arc::new(config.map_err(|error| error.to_string())?)))))
         }
 
-        pub(super) async fn converse<S, F>(self, stream: TcpStream, access: Access, answer: S)
+        pub(super) async fn converse<S, F>(self, stream: TcpStream, door: Arc<Door>, answer: S)
         where
             S: Fn(Request<Incoming>) -> F,
             F: Future<Output = Response<Full<Bytes>>>,
         {
             match self.0 {
-                None => converse(stream, access, answer).await,
+                None => converse(stream, door, answer).await,
                 Some(acceptor) => {
                     if let Ok(Ok(stream)) = timeout(PATIENCE, acceptor.accept(stream)).await {
-                        converse(stream, access, answer).await;
+                        converse(stream, door, answer).await;
                     }
                 }
             }
@@ -182,9 +232,11 @@ mod tls {
 /// Connections without TLS.
 #[cfg(not(feature = "tls"))]
 mod tls {
+    use std::sync::Arc;
+
     use tokio::net::TcpStream;
 
-    use super::{Access, Bytes, Full, Incoming, Request, Response, converse};
+    use super::{Bytes, Door, Full, Incoming, Request, Response, converse};
 
     #[derive(Clone)]
     pub(super) struct Acceptor;
@@ -197,12 +249,12 @@ mod tls {
             }
         }
 
-        pub(super) async fn converse<S, F>(self, stream: TcpStream, access: Access, answer: S)
+        pub(super) async fn converse<S, F>(self, stream: TcpStream, door: Arc<Door>, answer: S)
         where
             S: Fn(Request<Incoming>) -> F,
             F: Future<Output = Response<Full<Bytes>>>,
         {
-            converse(stream, access, answer).await;
+            converse(stream, door, answer).await;
         }
     }
 }

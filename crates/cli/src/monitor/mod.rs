@@ -21,6 +21,7 @@ mod serve;
 mod source;
 mod store;
 mod tell;
+mod written;
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -117,15 +118,14 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
 fn watch_alone(args: &MonitorArgs, access: &Access, shared: Option<Shared>) -> Result<Counts, Exit> {
     let stored = Stored::new(args.checkpoint.as_deref());
     let text = stored.read().map_err(|error| wrong(stored.path(), error))?;
-    let (monitor, position) =
-        partition::restore(args, text.as_deref())?.map_err(|error| wrong(stored.path(), error))?;
-    let outlet = Outlet { teller: Mutex::new(Teller::new(args, Some(monitor.alerts()))?), shared };
+    let restored = partition::restore(args, text.as_deref())?.map_err(|error| wrong(stored.path(), error))?;
+    let outlet = Outlet { teller: Mutex::new(Teller::new(args, Some(restored.0.alerts()))?), shared };
     let source = match receives_spans(args) {
         true => Source::receive_spans(args, access)?,
-        false => Source::open(args, position.as_ref()).map_err(|error| wrong(&args.source, error))?,
+        false => Source::open(args, restored.1.as_ref()).map_err(|error| wrong(&args.source, error))?,
     };
     let state = if args.checkpoint.is_some() { State::File(stored) } else { State::None };
-    let mut partition = Partition { args, number: None, monitor, source, state };
+    let mut partition = Partition::new(args, None, restored, source, state);
     partition.run(&outlet, &limits::is_interrupted)?;
     outlet.finish();
     Ok(partition.monitor.counts())

@@ -1,7 +1,7 @@
 //! Receives spans of OpenTelemetry: OTLP over HTTP and over gRPC.
 //!
 //! A span becomes an operation as in a file (`book/src/opentelemetry.md`). Spans come in any order and more than once, so
-//! each needs `omnilink.seq`. Protobuf and gRPC are in a crate of their own, behind the feature `grpc`.
+//! each needs `omnilink.seq`. Protobuf and gRPC are in a crate of their own; gRPC is behind the feature `grpc`.
 
 use std::io::Read;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 
-use super::listen::Access;
+use super::listen::{Access, refused};
 use super::source::{Batch, Came, Position};
 use crate::exit::Exit;
 
@@ -48,31 +48,38 @@ impl Receiver {
     pub(super) fn serve_http(self, address: SocketAddr, access: &Access) -> Result<(), Exit> {
         access.serve("--otlp", address, move |request| {
             let receiver = self.clone();
-            async move { receiver.answer(request).await }
+            async move {
+                receiver.answer(request).await.unwrap_or_else(|(status, why)| {
+                    refused("--otlp", status, &why);
+                    say(status, why)
+                })
+            }
         })
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    /// The answer to a request, or why it is refused.
+    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, (StatusCode, String)> {
+        let refuse = |status, why: &str| Err((status, format!("{why}\n")));
         if request.uri().path() != "/v1/traces" {
-            return say(StatusCode::NOT_FOUND, "only /v1/traces is here\n");
+            return refuse(StatusCode::NOT_FOUND, "only /v1/traces is here");
         }
         if request.method() != Method::POST {
-            return say(StatusCode::METHOD_NOT_ALLOWED, "only POST is supported\n");
+            return refuse(StatusCode::METHOD_NOT_ALLOWED, "only POST is supported");
         }
         let header =
             |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or("");
         let kind = header(header::CONTENT_TYPE);
         let is_protobuf = kind.starts_with("application/x-protobuf");
         if !is_protobuf && !kind.starts_with("application/json") {
-            let what = "only application/json and application/x-protobuf are supported\n";
-            return say(StatusCode::UNSUPPORTED_MEDIA_TYPE, what);
+            let why = "only application/json and application/x-protobuf are supported";
+            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
         }
         let is_compressed = match header(header::CONTENT_ENCODING) {
             "" | "identity" => false,
             "gzip" => true,
-            _ => return say(StatusCode::UNSUPPORTED_MEDIA_TYPE, "only gzip is supported\n"),
+            _ => return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "only gzip is supported"),
         };
-        let too_large = || say(StatusCode::PAYLOAD_TOO_LARGE, format!("at most {MOST_BYTES} bytes\n"));
+        let too_large = || refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("at most {MOST_BYTES} bytes"));
         let Ok(body) = Limited::new(request.into_body(), MOST_BYTES).collect().await else { return too_large() };
         let mut body = body.to_bytes().to_vec();
         if is_compressed {
@@ -80,20 +87,20 @@ impl Receiver {
             match MultiGzDecoder::new(&body[..]).take(MOST_BYTES as u64 + 1).read_to_end(&mut plain) {
                 Ok(length) if length > MOST_BYTES => return too_large(),
                 Ok(_) => body = plain,
-                Err(error) => return say(StatusCode::BAD_REQUEST, format!("{error}\n")),
+                Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
             }
         }
         match self.take(|live| read(&body, is_protobuf, live)) {
-            Err(error) => say(StatusCode::BAD_REQUEST, error.full() + "\n"),
-            Ok(false) => say(StatusCode::SERVICE_UNAVAILABLE, "the monitor is ending\n"),
+            Err(error) => refuse(StatusCode::BAD_REQUEST, &error.full()),
+            Ok(false) => refuse(StatusCode::SERVICE_UNAVAILABLE, "the monitor is ending"),
             // An answer without a field is empty in protobuf.
             Ok(true) if is_protobuf => {
                 let mut response = say(StatusCode::OK, "");
                 let kind = HeaderValue::from_static("application/x-protobuf");
                 response.headers_mut().insert(header::CONTENT_TYPE, kind);
-                response
+                Ok(response)
             }
-            Ok(true) => say(StatusCode::OK, "{}"),
+            Ok(true) => Ok(say(StatusCode::OK, "{}")),
         }
     }
 }
@@ -107,7 +114,7 @@ fn say(status: StatusCode, text: impl Into<Bytes>) -> Response<Full<Bytes>> {
 /// The operations of a request.
 fn read(body: &[u8], is_protobuf: bool, live: &mut Live) -> Result<Vec<Arrived>, FormatError> {
     if is_protobuf {
-        return protobuf::read(body, live);
+        return live.take(otlp::decode(body)?);
     }
     let wrong = |error: std::str::Utf8Error| FormatError::new(Location::Line(1), error.to_string());
     live.read(std::str::from_utf8(body).map_err(wrong)?)
@@ -122,20 +129,15 @@ fn line(arrived: Arrived) -> Line {
     }
 }
 
-/// Protobuf and gRPC.
+/// Receives by gRPC until the command ends.
 #[cfg(feature = "grpc")]
-mod protobuf {
+mod grpc {
     use judge::InputError;
 
-    use super::*;
+    use super::{Access, Arc, Exit, MOST_BYTES, Receiver, SocketAddr, StatusCode, refused};
     use crate::terminal::complain;
 
-    pub(super) fn read(body: &[u8], live: &mut Live) -> Result<Vec<Arrived>, FormatError> {
-        live.take(otlp::decode(body)?)
-    }
-
     impl Receiver {
-        /// Receives by gRPC until the command ends.
         pub(in crate::monitor) fn serve_grpc(self, address: SocketAddr, access: &Access) -> Result<(), Exit> {
             let listener = access.bind("--otlp-grpc", address)?;
             let (allowed, tls) = (access.clone(), access.tls.clone());
@@ -144,30 +146,28 @@ mod protobuf {
             let sink: otlp::Sink = Arc::new(move |spans| match self.take(|live| live.take(spans)) {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(otlp::Refused::Ending),
-                Err(error) => Err(otlp::Refused::Wrong(error.full())),
+                Err(error) => {
+                    refused("--otlp-grpc", StatusCode::BAD_REQUEST, &error.full());
+                    Err(otlp::Refused::Wrong(error.full()))
+                }
             });
             otlp::serve(listener, options, sink).map_err(|error| complain("--otlp-grpc", &InputError::new(error)))
         }
     }
 }
 
-/// What is said instead of protobuf and gRPC.
 #[cfg(not(feature = "grpc"))]
-mod protobuf {
+mod grpc {
     use judge::InputError;
 
-    use super::*;
+    use super::{Access, Exit, Receiver, SocketAddr};
     use crate::terminal::complain;
-
-    const WITHOUT: &str = "this command was built without the feature `grpc`";
-
-    pub(super) fn read(_: &[u8], _: &mut Live) -> Result<Vec<Arrived>, FormatError> {
-        Err(FormatError::new(Location::Line(1), WITHOUT).help("send JSON: most SDKs call that `http/json`"))
-    }
 
     impl Receiver {
         pub(in crate::monitor) fn serve_grpc(self, _: SocketAddr, _: &Access) -> Result<(), Exit> {
-            Err(complain("--otlp-grpc", &InputError::new(WITHOUT)))
+            let message = "this command was built without the feature `grpc`".to_owned();
+            let help = Some("receive the same spans over HTTP with `--otlp`".to_owned());
+            Err(complain("--otlp-grpc", &InputError { message, help }))
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Where operations come from: standard input, a directory to which recorders write, a partition of a log, or spans that are
-//! sent here.
+//! Where operations come from: standard input, a file or a directory to which recorders write, a partition of a log, or spans
+//! that are sent here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::listen::Access;
 use super::otlp;
+use super::written::Written;
 use crate::args::MonitorArgs;
 use crate::exit::Exit;
 
@@ -25,6 +26,9 @@ const BATCH: usize = 1024;
 
 /// How often a directory is looked at.
 const POLL: Duration = Duration::from_millis(20);
+
+/// The most bytes of a line. A longer one is not kept, and cannot be read.
+pub(super) const MOST_BYTES: usize = 16 << 20;
 
 /// What came.
 pub(super) enum Came {
@@ -36,13 +40,15 @@ pub(super) enum Came {
 
 pub(super) type Batch = (Came, Position);
 
-/// How far a source has been read: lines of standard input, or operations of each segment.
+/// How far a source has been read: lines of standard input, bytes of a file, or operations of each segment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Position {
     lines: u64,
     /// A digest of these lines, which tells whether the input is still the same.
     digest: u64,
     segments: BTreeMap<String, u64>,
+    /// The place in a file, and the lines before it whose operations are not over, by place and length.
+    file: (u64, Vec<(u64, u64)>),
     /// The position in a partition of a log.
     message: Option<u64>,
 }
@@ -60,11 +66,23 @@ impl Source {
         // Few batches, so that a monitor that falls behind slows the source down instead of filling the memory.
         let (sender, batches) = sync_channel(16);
         let (from, path, continues) = (position.clone(), args.source.clone(), args.input_continues);
-        if path == Path::new("-") {
-            std::thread::spawn(move || read_lines(from, continues, &sender));
-        } else {
-            std::fs::read_dir(&path)?;
-            std::thread::spawn(move || follow(&path, from, &sender));
+        let kind = if path == Path::new("-") { None } else { Some(std::fs::metadata(&path)?.file_type()) };
+        match kind {
+            None => drop(std::thread::spawn(move || read_lines(io::stdin().lock(), from, continues, &sender))),
+            Some(kind) if kind.is_dir() => {
+                std::fs::read_dir(&path)?;
+                std::thread::spawn(move || follow(&path, from, &sender));
+            }
+            Some(kind) if kind.is_file() => {
+                let written = Written::open(&path, from.file.0, &from.file.1, args.idle)?;
+                let is_complete = args.complete;
+                std::thread::spawn(move || follow_file(written, from, is_complete, &sender));
+            }
+            // A pipe with a name.
+            Some(_) => {
+                let file = File::open(&path)?;
+                std::thread::spawn(move || read_lines(file, from, continues, &sender));
+            }
         }
         Ok(Source { batches, position })
     }
@@ -100,8 +118,8 @@ impl Source {
 
     /// The position after everything that was received.
     pub(super) fn position(&self) -> Value {
-        let Position { lines, digest, segments, message } = &self.position;
-        json!({ "lines": lines, "digest": digest, "segments": segments, "message": message })
+        let Position { lines, digest, segments, file, message } = &self.position;
+        json!({ "lines": lines, "digest": digest, "segments": segments, "file": file, "message": message })
     }
 }
 
@@ -114,39 +132,41 @@ impl Position {
             lines: number("lines"),
             digest: number("digest"),
             segments: segments.collect(),
+            file: serde_json::from_value(value["file"].clone()).unwrap_or_default(),
             message: value["message"].as_u64(),
         }
     }
 }
 
 /// Reads lines. Unless the input continues at the position, it begins again, with lines that are skipped.
-fn read_lines(mut position: Position, continues: bool, sender: &SyncSender<Batch>) {
+fn read_lines(input: impl Read, mut position: Position, continues: bool, sender: &SyncSender<Batch>) {
     let (skipped, expected) = match continues {
         true => (position.lines, position.digest),
         false => (std::mem::take(&mut position.lines), std::mem::take(&mut position.digest)),
     };
-    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut input = BufReader::with_capacity(1 << 16, input);
     let (mut lines, mut batch) = (Lines::default(), Vec::new());
     loop {
-        let mut line = Vec::new();
-        match input.read_until(b'\n', &mut line) {
-            Ok(0) if position.lines < skipped => {
+        let line = match read_line(&mut input, &mut position.digest) {
+            Ok(None) if position.lines < skipped => {
                 let why = format!("it ends before the {skipped} lines that the stored state is about");
                 return drop(sender.send((Came::Failed(why), position)));
             }
-            Ok(0) => break,
-            Ok(_) => {}
+            Ok(None) => break,
+            Ok(Some(line)) => line,
             Err(error) => return drop(sender.send((Came::Failed(error.to_string()), position))),
-        }
+        };
         position.lines += 1;
-        position.digest = line.iter().fold(position.digest, |digest, byte| fold(digest, *byte));
         if position.lines == skipped && position.digest != expected {
             let why = format!("its first {skipped} lines are not those that the stored state is about");
             return drop(sender.send((Came::Failed(why), position)));
         }
         if position.lines > skipped {
             let number = position.lines;
-            let text = std::str::from_utf8(&line).map_err(|error| error.to_string());
+            let text = match line.len() > MOST_BYTES {
+                true => Err(format!("it has more than {MOST_BYTES} bytes")),
+                false => std::str::from_utf8(&line).map_err(|error| error.to_string()),
+            };
             batch.push(text.and_then(|text| lines.read(text)).map_err(|why| format!("line {number}: {why}")));
         }
         // Nothing more is here at once: the rest may come much later.
@@ -159,6 +179,50 @@ fn read_lines(mut position: Position, continues: bool, sender: &SyncSender<Batch
         }
     }
     let _ = sender.send((Came::Lines(batch), position));
+}
+
+/// Reads a line, of which at most one byte more than allowed is kept, and adds it to a digest; `None` at the end.
+fn read_line(input: &mut impl BufRead, digest: &mut u64) -> io::Result<Option<Vec<u8>>> {
+    let (mut line, mut is_empty) = (Vec::new(), true);
+    loop {
+        let buffer = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            buffer => buffer?,
+        };
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(buffer.len(), |end| end + 1);
+        *digest = buffer[..taken].iter().fold(*digest, |digest, byte| fold(digest, *byte));
+        line.extend_from_slice(&buffer[..taken.min(MOST_BYTES + 1 - line.len())]);
+        is_empty &= taken == 0;
+        input.consume(taken);
+        if end.is_some() || taken == 0 {
+            return Ok((!is_empty).then_some(line));
+        }
+    }
+}
+
+/// Reads a file as it grows; to its end if it is complete.
+fn follow_file(mut written: Written, mut position: Position, is_complete: bool, sender: &SyncSender<Batch>) {
+    loop {
+        let mut read = match written.poll() {
+            Ok(read) => read,
+            Err(error) => return drop(sender.send((Came::Failed(error.to_string()), position))),
+        };
+        let is_idle = position.file == written.position();
+        if is_idle && is_complete {
+            read.extend(written.finish());
+        }
+        position.file = written.position();
+        if !read.is_empty() && sender.send((Came::Lines(read), position.clone())).is_err() {
+            return;
+        }
+        if is_idle && is_complete {
+            return;
+        }
+        if is_idle {
+            std::thread::sleep(POLL);
+        }
+    }
 }
 
 /// Reads a partition until its monitor has ended.
@@ -278,7 +342,8 @@ impl Growing {
                 continue;
             }
             *count += 1;
-            batch.push(Ok(Line::Operation(Item { process: self.process.clone(), seq: None, start, end, call })));
+            let item = Item { process: self.process.clone(), seq: Some(*count - 1), start, end, call };
+            batch.push(Ok(Line::Operation(item)));
             if matches!(end, End::Unknown { .. }) {
                 break;
             }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ::monitor::Alert;
 use explore::counted;
 use judge::InputError;
-use report::clean;
+use report::visible_json;
 
 use super::wrong;
 use crate::args::MonitorArgs;
@@ -72,7 +72,7 @@ impl Teller {
             let json = json.to_string();
             match &mut self.file {
                 Some((path, file)) => writeln!(file, "{json}").map_err(|error| wrong(path, error))?,
-                None => outln!("{}", clean(&json)),
+                None => outln!("{}", visible_json(&json)),
             }
             if let Some((sender, _)) = &self.webhook
                 && let Err(TrySendError::Full(_)) = sender.try_send(json)

@@ -1,0 +1,192 @@
+//! Follows a file of JSON Lines while a recorder writes to it.
+//!
+//! A recorder writes the line of an operation when it begins, and overwrites it when it ends, so that a program that is killed
+//! loses nothing. An operation is taken when its line is final: it says how the operation ended, or the process has gone on
+//! after it, or it has not changed for so long that its outcome counts as unknown. Until then its process is known to be busy.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ::monitor::{Item, Line, Lines};
+use history::End;
+use history::format::json::Json;
+
+use super::source::MOST_BYTES;
+
+/// The bytes that are read at once.
+const CHUNK: usize = 1 << 16;
+
+/// A file that grows.
+pub(super) struct Written {
+    file: File,
+    lines: Lines,
+    /// The place behind the last whole line.
+    offset: u64,
+    /// The number of that line.
+    number: u64,
+    /// Lines whose operations were not over when the state was stored, by place and length.
+    unread: Vec<(u64, u64)>,
+    /// Lines whose operations are not over, by place.
+    open: BTreeMap<u64, Open>,
+    /// The time after which an operation that is not over is of unknown outcome.
+    patience: Duration,
+}
+
+/// The line of an operation that is not over.
+struct Open {
+    text: Vec<u8>,
+    item: Item,
+    since: Instant,
+    said: Instant,
+}
+
+/// What was read: each line, or why it cannot be read.
+pub(super) type Read = Vec<Result<Line, String>>;
+
+impl Written {
+    /// Opens the file at this place, with these lines before it whose operations were not over, by place and length.
+    pub(super) fn open(path: &Path, offset: u64, open: &[(u64, u64)], patience: Duration) -> io::Result<Written> {
+        let file = File::open(path)?;
+        if file.metadata()?.len() < offset {
+            let why = format!("it has fewer than the {offset} bytes that the stored state is about");
+            return Err(io::Error::other(why));
+        }
+        let (lines, unread) = (Lines::default(), open.to_vec());
+        Ok(Written { file, lines, offset, number: 0, unread, open: BTreeMap::new(), patience })
+    }
+
+    /// The place behind the last whole line, and the lines before it whose operations are not over.
+    pub(super) fn position(&self) -> (u64, Vec<(u64, u64)>) {
+        (self.offset, self.open.iter().map(|(place, open)| (*place, open.text.len() as u64)).collect())
+    }
+
+    /// Reads what was added and what has changed. Nothing if that is all for now.
+    pub(super) fn poll(&mut self) -> io::Result<Read> {
+        let mut read = Vec::new();
+        for (place, length) in std::mem::take(&mut self.unread) {
+            let text = self.at(place, usize::try_from(length).unwrap_or(MOST_BYTES).min(MOST_BYTES))?;
+            self.take(place, &text, &mut read);
+        }
+        self.look_again(&mut read)?;
+        let mut chunk = self.at(self.offset, CHUNK)?;
+        // A line that is longer than a chunk.
+        while !chunk.contains(&b'\n') && chunk.len() >= CHUNK && chunk.len() <= MOST_BYTES {
+            chunk = self.at(self.offset, chunk.len() * 2)?;
+        }
+        let mut rest = &chunk[..];
+        while let Some(length) = rest.iter().position(|byte| *byte == b'\n') {
+            let (line, after) = rest.split_at(length);
+            let place = self.offset;
+            self.offset += length as u64 + 1;
+            self.number += 1;
+            self.take(place, line, &mut read);
+            rest = &after[1..];
+        }
+        if rest.len() > MOST_BYTES {
+            return Err(io::Error::other(format!("a line has more than {MOST_BYTES} bytes")));
+        }
+        Ok(read)
+    }
+
+    /// Takes the operations that are not over as they are: of unknown outcome.
+    pub(super) fn finish(&mut self) -> Read {
+        std::mem::take(&mut self.open).into_values().map(|open| Ok(Line::Operation(open.item))).collect()
+    }
+
+    /// Takes a line at this place.
+    fn take(&mut self, place: u64, text: &[u8], read: &mut Read) {
+        let line = std::str::from_utf8(text).map_err(|error| error.to_string());
+        let line = match line.and_then(|text| Ok((self.lines.read(text)?, is_open(text)))) {
+            Ok((Line::Nothing, _)) => return,
+            Ok((Line::Operation(item), true)) => {
+                self.go_on(&item.process, place, read);
+                let (now, said) = (Instant::now(), busy(&item));
+                self.open.insert(place, Open { text: text.to_owned(), item, since: now, said: now });
+                Ok(said)
+            }
+            Ok((line, _)) => {
+                if let Line::Operation(Item { process, .. }) = &line {
+                    self.go_on(&process.clone(), place, read);
+                }
+                Ok(line)
+            }
+            Err(why) => Err(format!("line {}: {why}", self.number)),
+        };
+        read.push(line);
+    }
+
+    /// Takes the operations of a process that another one follows.
+    fn go_on(&mut self, process: &Arc<str>, place: u64, read: &mut Read) {
+        let is_before = |(at, open): &(&u64, &Open)| **at < place && open.item.process == *process;
+        let before: Vec<u64> = self.open.iter().filter(is_before).map(|(at, _)| *at).collect();
+        let over = before.into_iter().filter_map(|at| self.open.remove(&at));
+        read.extend(over.map(|open| Ok(Line::Operation(open.item))));
+    }
+
+    /// Looks at the lines of operations that were not over.
+    fn look_again(&mut self, read: &mut Read) -> io::Result<()> {
+        let places: Vec<u64> = self.open.keys().copied().collect();
+        for place in places {
+            let Some(known) = self.open.get(&place) else { continue };
+            let text = self.at(place, known.text.len())?;
+            let known = self.open.get_mut(&place).expect("a line that is open");
+            if text == known.text {
+                if known.since.elapsed() >= self.patience {
+                    read.extend(self.open.remove(&place).map(|open| Ok(Line::Operation(open.item))));
+                } else if known.said.elapsed() >= self.patience / 4 {
+                    known.said = Instant::now();
+                    read.push(Ok(busy(&known.item)));
+                }
+                continue;
+            }
+            // A line that is being written may not be whole.
+            let Ok(line) = std::str::from_utf8(&text) else { continue };
+            match self.lines.read(line) {
+                // The operation has another line.
+                Ok(Line::Nothing) => drop(self.open.remove(&place)),
+                Ok(Line::Operation(item)) if is_open(line) => {
+                    *known = Open { text, item, since: Instant::now(), said: Instant::now() };
+                }
+                Ok(line) => {
+                    self.open.remove(&place);
+                    read.push(Ok(line));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// At most this many bytes at a place.
+    fn at(&self, place: u64, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        let mut count = 0;
+        while count < length {
+            match self.file.read_at(&mut bytes[count..], place + count as u64) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        bytes.truncate(count);
+        Ok(bytes)
+    }
+}
+
+/// Whether the line of an operation says nothing about its end, so that it may be replaced.
+fn is_open(text: &str) -> bool {
+    let says = |json: &Json| ["end", "latest", "failed", "outcome"].iter().any(|name| json.field(name).is_some());
+    Json::parse(text.trim()).is_ok_and(|json| json.field("action").is_some() && !says(&json))
+}
+
+/// The process runs an operation: it starts no other one before that.
+fn busy(item: &Item) -> Line {
+    debug_assert!(matches!(item.end, End::Unknown { .. }));
+    Line::Progress { process: item.process.clone(), time: item.start, operations: item.seq, is_last: false }
+}
