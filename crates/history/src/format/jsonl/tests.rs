@@ -25,8 +25,7 @@ fn check_line(fields: &str) -> String {
 #[test]
 fn the_last_progress_of_a_process_counts_its_operations() {
     let text = |operations: u64| {
-        let last =
-            format!("{{\"process\": \"a\", \"progress\": 9, \"operations\": {operations}, \"is_last\": true}}");
+        let last = format!("{{\"process\": \"a\", \"progress\": 9, \"operations\": {operations}, \"is_last\": true}}");
         let of = |process: &str| {
             format!("{{\"process\": \"{process}\", \"action\": \"read\", \"start\": 1, \"end\": 2, \"seq\": 0}}")
         };
