@@ -193,7 +193,7 @@ impl<'p> Reader<'p> {
                 }
             }
             Node::Compose(..)
-            | Node::Enabled(_)
+            | Node::Enabled(..)
             | Node::Square(..)
             | Node::Angle(..)
             | Node::Always(_)
