@@ -113,9 +113,12 @@ impl Order {
 
     /// An operation that was not blocked, has ended and has not taken effect, if one was blocked.
     fn open(&self, position: &Position) -> Option<usize> {
+        if self.last.is_empty() {
+            return None;
+        }
         // A blocked operation is the last of its process, so it hides none that was not.
         let is_open = |&(place, head): &(usize, Interval)| !head.is_unfinished() && !self.is_last(place);
-        self.heads(position).filter(|_| !self.last.is_empty()).find(is_open).map(|(place, _)| place)
+        self.heads(position).find(is_open).map(|(place, _)| place)
     }
 
     /// True if an operation that was blocked at the end has its place.
