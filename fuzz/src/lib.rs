@@ -56,6 +56,7 @@ targets! {
     readers::read_s2,
     readers::read_segment,
     readers::read_text,
+    texts::lineup,
     texts::report_json,
     texts::schedule,
     texts::settings,

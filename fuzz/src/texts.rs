@@ -32,6 +32,17 @@ pub(crate) fn schedule(bytes: &[u8]) {
     }
 }
 
+/// Serial runs are read or refused, and those that are read are written as they are read.
+pub(crate) fn lineup(bytes: &[u8]) {
+    let Ok(Ok(observations)) = str::from_utf8(bytes).map(str::parse::<lineup::Observations>) else { return };
+    let written = observations.to_string();
+    let again: lineup::Observations = written.parse().expect("it was written");
+    assert_eq!(again.to_string(), written);
+    assert_eq!(again.difference(&observations), None);
+    assert_eq!((again.full(), again.stuck()), (observations.full(), observations.stuck()));
+    assert_eq!(observations.is_complete(), observations.missing(1).is_empty());
+}
+
 /// Settings are read or refused.
 pub(crate) fn settings(bytes: &[u8]) {
     let _ = str::from_utf8(bytes).map(settings::Settings::parse);

@@ -300,7 +300,7 @@ impl Judge {
         let path = Path::new(spec);
         let against: Box<dyn Against> = match is_tla(path) {
             true => tla_module(spec, &options)?,
-            false if is_lineup(path) => Box::new(serial::read(path)?),
+            false if is_lineup(path) => Box::new(serial::Serial::read(path)?),
             false => Box::new(Builtin::find(spec)?),
         };
         Ok(Judge { against, options })

@@ -48,7 +48,16 @@ impl Recording {
 
     /// Operations in memory.
     pub fn of(history: History<Call>) -> Recording {
-        let held = OnceLock::from(Held::Whole(Whole { history, cuts: Vec::new(), events: Vec::new() }));
+        Recording::of_whole(Whole { history, cuts: Vec::new(), events: Vec::new() })
+    }
+
+    /// A trace in memory.
+    pub(crate) fn of_trace(trace: Trace) -> Result<Recording, IllFormed> {
+        Whole::new(trace).map(Recording::of_whole)
+    }
+
+    fn of_whole(whole: Whole) -> Recording {
+        let held = OnceLock::from(Held::Whole(whole));
         Recording { held, is_log: OnceLock::from(false), ..Recording::default() }
     }
 

@@ -1,33 +1,176 @@
 //! The serial runs of an object as a specification, read from a file that `omnilink lineup` wrote.
 //!
-//! A state is a prefix of serial runs, and an operation is a thread with its answer. The processes of a trace are the
-//! threads of the test in order, and then the main thread.
+//! `lineup` defines which serial runs explain a history: [`SerialSpec`] is the specification, and [`demands`] are the
+//! parts of a stuck history that need a serial run each. So a trace is checked once for each call that is blocked at its
+//! end, without the other blocked ones; the first part that is not accepted decides. A trace of another test is an error.
 
 use std::convert::Infallible;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use history::{Call, Op, Outcome};
-use lineup::{Answer, NodeId, Observations, Thread};
+use history::{Call, Op, OpId, Outcome, ProcessId, Record, Trace};
+use lineup::{Answer, NodeId, Observations, SerialSpec, Test, Thread, demands};
 use models::{BadCall, Interner, Model};
+use report::{Report, Verdict};
 use search::{Spec, Successors};
 
-use crate::InputError;
 use crate::builtin::Builtin;
+use crate::recording::Whole;
+use crate::show::ShowBuilder;
+use crate::{Against, Case, Failed, InputError, Inspection, Recording, ShowOptions};
 
 /// The extension of files with serial runs.
 pub fn is_lineup(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "lineup")
 }
 
-/// Reads serial runs.
-pub(crate) fn read(path: &Path) -> Result<Builtin, InputError> {
-    let wrong = |message: String| InputError::new(format!("{}: {message}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let observations: Observations = text.parse().map_err(|error: lineup::Unreadable| wrong(error.to_string()))?;
-    let observations = Arc::new(observations);
-    Ok(Builtin::of_file(path, move || SerialModel { observations: observations.clone(), atoms: Interner::default() }))
+/// Serial runs that were read from a file.
+#[derive(Debug)]
+pub(crate) struct Serial {
+    test: Test,
+    runs: Builtin,
+}
+
+impl Serial {
+    /// Reads serial runs.
+    pub(crate) fn read(path: &Path) -> Result<Serial, InputError> {
+        let wrong = |message: String| InputError::new(format!("{}: {message}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let observations: Observations = text.parse().map_err(|error: lineup::Unreadable| wrong(error.to_string()))?;
+        let (test, observations) = (observations.test().clone(), Arc::new(observations));
+        let model = move || SerialModel { observations: observations.clone(), atoms: Interner::default() };
+        Ok(Serial { test, runs: Builtin::of_file(path, model) })
+    }
+
+    /// The parts of a trace that need a serial run each.
+    fn parts<'w>(&self, whole: &'w Whole) -> Result<Parts<'w>, InputError> {
+        let threads = lineup::fit(&self.test, &whole.history).map_err(|misfit| InputError {
+            message: format!("not an execution of the test of {}: {misfit}", self.runs.name()),
+            help: Some(format!("the test is `{}`", self.test)),
+        })?;
+        let columns = self.test.columns().len();
+        let names = (0..columns).map(|column| column.to_string().into());
+        let main = threads.contains(&Thread::Main).then(|| Thread::Main.to_string().into());
+        let process = |thread: &Thread| match thread {
+            Thread::Column(column) => usize::from(*column),
+            Thread::Main => columns,
+        };
+        let process = |thread: &Thread| ProcessId(u32::try_from(process(thread)).expect("at most 36 threads"));
+        let blocked = whole.history.ops().iter().filter(|op| op.outcome() == Outcome::Blocked).map(|op| op.id);
+        Ok(Parts {
+            whole,
+            processes: names.chain(main).collect(),
+            process: threads.iter().map(process).collect(),
+            pending: demands(blocked),
+        })
+    }
+
+    /// The part that decides: the first that is not accepted, else the last.
+    fn deciding(&self, asked: &crate::Options, parts: &Parts<'_>, case: &Case<'_>) -> Result<Recording, Failed> {
+        for (index, &pending) in parts.pending.iter().enumerate() {
+            let recording = parts.part(pending)?;
+            let part = &mut Case { recording: &recording, label: case.label, witness: None, limits: case.limits };
+            let is_last = index + 1 == parts.pending.len();
+            if is_last || self.runs.check(asked, part, None)?.verdict != Verdict::Accepted {
+                return Ok(recording);
+            }
+        }
+        unreachable!("a trace has at least one part")
+    }
+}
+
+/// The parts of a trace.
+struct Parts<'w> {
+    whole: &'w Whole,
+    /// The names of the threads of the test.
+    processes: Vec<Arc<str>>,
+    /// Of each process of the trace, the process in the parts: its thread by number, and then the main thread.
+    process: Vec<ProcessId>,
+    /// The blocked operation of each part.
+    pending: Vec<Option<OpId>>,
+}
+
+impl Parts<'_> {
+    fn part(&self, pending: Option<OpId>) -> Result<Recording, InputError> {
+        let is_part = |op: &&Op<Call>| op.outcome() != Outcome::Blocked || Some(op.id) == pending;
+        let record = |op: &Op<Call>| Record {
+            process: self.process[op.process.index()],
+            start: op.interval.start(),
+            end: op.interval.into(),
+            call: op.call.clone(),
+        };
+        let trace = Trace {
+            processes: self.processes.clone(),
+            records: self.whole.history.ops().iter().filter(is_part).map(record).collect(),
+            cuts: self.whole.cuts.clone(),
+            ..Trace::default()
+        };
+        Recording::of_trace(trace).map_err(|error| InputError::from(&error))
+    }
+
+    /// Completes the report on a part.
+    fn report(&self, mut report: Report, pending: Option<OpId>) -> Report {
+        report.history.operations = report.history.operations.map(|_| self.whole.history.ops().len() as u64);
+        let others = self.pending.len() - 1;
+        if let Some(op) = pending.filter(|_| others > 0) {
+            let name = self.whole.history.name(op);
+            report.notes.push(match report.verdict {
+                Verdict::Accepted => format!("each of the {} blocked calls has a serial run of its own", others + 1),
+                _ => format!("a serial run was looked for in which {name} blocks, without the other blocked calls"),
+            });
+        }
+        report
+    }
+}
+
+impl Against for Serial {
+    fn check(
+        &self,
+        asked: &crate::Options,
+        case: &mut Case<'_>,
+        mut builder: Option<(&mut ShowBuilder, &ShowOptions)>,
+    ) -> Result<Report, Failed> {
+        let Case { recording, label, limits, .. } = *case;
+        let parts = self.parts(recording.held(asked.max_memory, limits)?.whole(limits)?)?;
+        let (mut orders, mut decided) = (Vec::new(), None);
+        for &pending in &parts.pending {
+            let recording = parts.part(pending)?;
+            let witness = case.witness.is_some().then_some(&mut orders as &mut dyn std::io::Write);
+            let part = &mut Case { recording: &recording, label, witness, limits };
+            let builder = builder.as_mut().map(|(builder, look)| (&mut **builder, *look));
+            let report = parts.report(self.runs.check(asked, part, builder)?, pending);
+            if report.verdict != Verdict::Accepted {
+                return Ok(report);
+            }
+            decided = Some(report);
+        }
+        if let Some(file) = &mut case.witness {
+            file.write_all(&orders).map_err(InputError::new)?;
+        }
+        Ok(decided.expect("a trace has at least one part"))
+    }
+
+    fn name(&self) -> &str {
+        self.runs.name()
+    }
+
+    fn files(&self) -> Vec<(PathBuf, String)> {
+        self.runs.files()
+    }
+
+    fn walk(
+        &self,
+        asked: &crate::Options,
+        case: &Case<'_>,
+        shown: &mut Inspection,
+        look: &ShowOptions,
+    ) -> Result<(), Failed> {
+        let parts = self.parts(case.recording.held(asked.max_memory, case.limits)?.whole(case.limits)?)?;
+        let recording = self.deciding(asked, &parts, case)?;
+        let part = Case { recording: &recording, label: case.label, witness: None, limits: case.limits };
+        self.runs.walk(asked, &part, shown, look)
+    }
 }
 
 struct SerialModel {
@@ -35,12 +178,11 @@ struct SerialModel {
     atoms: Interner,
 }
 
-/// An operation: its thread, and its answer if that is known.
+/// An operation of [`SerialSpec`], with its call for messages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Done {
-    thread: Thread,
+    op: (Thread, Option<Answer>),
     call: String,
-    answer: Option<Answer>,
 }
 
 impl Spec for SerialModel {
@@ -49,21 +191,17 @@ impl Spec for SerialModel {
     type Error = Infallible;
 
     fn initial(&self, out: &mut Vec<NodeId>) -> Result<(), Infallible> {
-        out.push(self.observations.root());
-        Ok(())
+        SerialSpec(&self.observations).initial(out)
     }
 
-    fn step(&self, state: &NodeId, op: &Done, out: &mut Successors<NodeId>) -> Result<(), Infallible> {
-        if let Some(next) = self.next(state, op) {
-            out.done(next);
-        }
-        Ok(())
+    fn step(&self, state: &NodeId, done: &Done, out: &mut Successors<NodeId>) -> Result<(), Infallible> {
+        SerialSpec(&self.observations).step(state, &done.op, out)
     }
 
-    fn why_not(&self, state: &NodeId, op: &Done) -> Option<String> {
-        let Done { thread, call, answer } = op;
+    fn why_not(&self, state: &NodeId, done: &Done) -> Option<String> {
+        let Done { op: (thread, answer), call } = done;
         match self.observations.after(*state, *thread) {
-            _ if self.next(state, op).is_some() => None,
+            _ if self.next(state, done).is_some() => None,
             None => Some(format!("no serial run has `{call}` of thread {thread} here")),
             Some((Answer::Blocked, _)) => Some(format!("`{call}` of thread {thread} blocks here in every serial run")),
             Some((Answer::Returned(serial), _)) => {
@@ -84,33 +222,26 @@ impl Model for SerialModel {
         let columns = self.observations.test().columns().len();
         let thread = match u8::try_from(op.process.index()) {
             Ok(column) if usize::from(column) < columns => Thread::Column(column),
-            Ok(main) if usize::from(main) == columns => Thread::Main,
-            _ => return Err(BadCall::Refused { call: op.call.to_string() }),
+            _ => Thread::Main,
         };
         let answer = match op.outcome() {
-            Outcome::Failed => return Ok(None),
             Outcome::Unfinished => None,
-            Outcome::Finished => Some(Answer::Returned(lineup::results_text(&op.call))),
+            // For an object, that a call failed is its answer.
+            Outcome::Finished | Outcome::Failed => Some(Answer::Returned(lineup::results_text(&op.call))),
             Outcome::Blocked => Some(Answer::Blocked),
         };
-        Ok(Some(Done { thread, call: lineup::call_text(&op.call), answer }))
+        Ok(Some(Done { op: (thread, answer), call: lineup::call_text(&op.call) }))
     }
 
-    fn next(&self, state: &NodeId, op: &Done) -> Option<NodeId> {
-        match (self.observations.after(*state, op.thread)?, &op.answer) {
-            // It does nothing.
-            ((Answer::Blocked, _), Some(Answer::Blocked)) => Some(*state),
-            ((Answer::Returned(serial), node), Some(Answer::Returned(results))) => (results == serial).then_some(node),
-            ((Answer::Returned(_), node), None) => Some(node),
-            _ => None,
-        }
+    fn next(&self, state: &NodeId, done: &Done) -> Option<NodeId> {
+        SerialSpec(&self.observations).next(*state, &done.op)
     }
 
     fn atoms(&self) -> &Interner {
         &self.atoms
     }
 
-    /// What each thread is answered next.
+    /// The answer of each thread's next operation.
     fn show(&self, state: &NodeId) -> String {
         let columns = 0..self.observations.test().columns().len();
         let threads = columns.filter_map(|column| u8::try_from(column).ok()).map(Thread::Column).chain([Thread::Main]);

@@ -43,6 +43,7 @@
 
 mod call;
 mod columns;
+mod fit;
 mod headline;
 mod observations;
 mod observed;
@@ -54,6 +55,7 @@ mod trace;
 mod witness;
 
 pub use crate::columns::columns;
+pub use crate::fit::fit;
 pub use crate::headline::headline;
 pub use crate::observations::{NodeId, Nondeterminism, Observations, Refused};
 pub use crate::observed::{Observed, Operation};
@@ -62,4 +64,4 @@ pub use crate::run::{Answer, Misfit, Place, SerialRun, Thread, UnknownThread, ca
 pub use crate::test::{Test, TestError, Unlisted};
 pub use crate::text::Unreadable;
 pub use crate::trace::{UnreadableTrace, read_trace, segments};
-pub use crate::witness::{Answers, Closest, Differing, Explanation, Failure, SerialSpec, explain};
+pub use crate::witness::{Answers, Closest, Differing, Explanation, Failure, SerialSpec, demands, explain};

@@ -149,6 +149,39 @@ pub enum Misfit {
         /// The number of operations of the test.
         expected: usize,
     },
+    /// A call is another one than that of the test.
+    #[error("call {index} of thread {thread} is `{found}`, expected `{expected}`")]
+    Call {
+        /// The thread.
+        thread: Thread,
+        /// The number of its operation.
+        index: usize,
+        /// The call of the test.
+        expected: String,
+        /// The call in its place.
+        found: String,
+    },
+    /// A process is not a thread of the test.
+    #[error(
+        "process `{name}` is not a thread of the test: expected {}a number below {threads}",
+        if *.has_main { "`main` or " } else { "" }
+    )]
+    Process {
+        /// The name of the process.
+        name: String,
+        /// The number of threads.
+        threads: usize,
+        /// Whether the main thread makes calls.
+        has_main: bool,
+    },
+    /// A thread did not make all its calls, and is not pending in one.
+    #[error("thread {} makes {} of {expected} calls, and none of them blocks", .place.thread, .place.index)]
+    Missing {
+        /// The first missing operation.
+        place: Place,
+        /// The number of its calls in the test.
+        expected: usize,
+    },
     /// Operations of one thread overlap, or one ends before it starts.
     #[error("operation {index} of thread {thread} is out of order in time")]
     Time {

@@ -6,6 +6,8 @@
 //! returned, with their answers, after which this one blocks. Burckhardt et al., *Line-Up* (PLDI 2010), show that an
 //! object for which this fails is linearizable for no deterministic specification.
 //!
+//! [`SerialSpec`] and [`demands`] are the definition. `omnilink check` applies the same two to traces.
+//!
 //! A failure is described by every serial run that respects real time, whatever its answers: a walk through the tree,
 //! at most linear in its size.
 
@@ -22,12 +24,28 @@ use crate::run::{Answer, Place, SerialRun, Thread};
 /// At most this many closest runs are kept.
 const CLOSEST: usize = 3;
 
-/// A specification with the observed serial runs as its behaviors. A state is a prefix of them.
+/// A specification with the observed serial runs as its behaviors. A state is a prefix of them. An operation is a
+/// thread with its answer; `None` if it may have had any.
+///
+/// Nothing follows an operation that blocks: a serial run ends there.
 #[derive(Clone, Copy, Debug)]
 pub struct SerialSpec<'o>(pub &'o Observations);
 
-impl<'o> Spec for SerialSpec<'o> {
-    type Op = (Thread, Answer);
+impl SerialSpec<'_> {
+    /// The prefix after an operation, if serial runs have it with this answer.
+    pub fn next(&self, state: NodeId, (thread, answer): &(Thread, Option<Answer>)) -> Option<NodeId> {
+        let edge = self.0.edge(state, *thread)?;
+        let fits = match answer {
+            Some(answer) => edge.answer == *answer,
+            // One that blocks here has no effect here.
+            None => edge.answer != Answer::Blocked,
+        };
+        fits.then_some(edge.node)
+    }
+}
+
+impl Spec for SerialSpec<'_> {
+    type Op = (Thread, Option<Answer>);
     type State = NodeId;
     type Error = Infallible;
 
@@ -36,17 +54,22 @@ impl<'o> Spec for SerialSpec<'o> {
         Ok(())
     }
 
-    fn step(
-        &self,
-        state: &NodeId,
-        (thread, answer): &(Thread, Answer),
-        out: &mut Successors<NodeId>,
-    ) -> Result<(), Infallible> {
-        if let Some(edge) = self.0.edge(*state, *thread).filter(|edge| edge.answer == *answer) {
-            out.done(edge.node);
+    fn step(&self, state: &NodeId, op: &Self::Op, out: &mut Successors<NodeId>) -> Result<(), Infallible> {
+        if let Some(next) = self.next(*state, op) {
+            out.done(next);
         }
         Ok(())
     }
+}
+
+/// The parts of a history that need a serial run each: for every pending operation the history without the other
+/// pending ones, named by the one that stays; and the history itself, `None`, if none is pending.
+pub fn demands<T>(pending: impl IntoIterator<Item = T>) -> Vec<Option<T>> {
+    let mut demands: Vec<Option<T>> = pending.into_iter().map(Some).collect();
+    if demands.is_empty() {
+        demands.push(None);
+    }
+    demands
 }
 
 /// Whether serial runs explain a concurrent history.
@@ -127,13 +150,10 @@ pub fn explain(observations: &Observations, observed: &Observed) -> Explanation 
             |(place, operation): &(Place, &Operation)| operation.returned.is_some() || Some(*place) == pending;
         observed.operations().filter(is_part).map(|(place, operation)| Part::new(place, operation)).collect()
     };
-    let mut tasks: Vec<Option<Place>> = observed.pending().map(Some).collect();
-    let is_stuck = !tasks.is_empty();
-    if !is_stuck {
-        tasks.push(None);
-    }
-    let mut witnesses = Vec::with_capacity(tasks.len());
-    for pending in tasks {
+    let demands = demands(observed.pending());
+    let is_stuck = observed.is_stuck();
+    let mut witnesses = Vec::with_capacity(demands.len());
+    for pending in demands {
         match witness(observations, &parts_with(pending)) {
             Some(witness) => witnesses.push(witness),
             None => {
@@ -179,13 +199,16 @@ fn witness(observations: &Observations, parts: &[Part<'_>]) -> Option<SerialRun>
     };
     let calls = parts.iter().map(|part| {
         let thread = part.place.thread;
-        (process(thread), part.operation.start, Some(part.end()), (thread, part.answer.clone()))
+        (process(thread), part.operation.start, Some(part.end()), (thread, Some(part.answer.clone())))
     });
     let history = History::from_calls(calls).expect("the operations of an execution are well formed");
     let options = Options { criterion: Criterion::LINEARIZABLE, ..Options::default() };
     match check(&SerialSpec(observations), &history, &options).expect("a tree has the same answer twice").verdict {
         Verdict::Accepted(witness) => {
-            let step = |placed: search::Placed| history.op(placed.op).call.clone();
+            let step = |placed: search::Placed| {
+                let (thread, answer) = history.op(placed.op).call.clone();
+                (thread, answer.expect("every part has an answer"))
+            };
             Some(SerialRun { steps: witness.steps().map(step).collect() })
         }
         Verdict::Rejected(_) => None,

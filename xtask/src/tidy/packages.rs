@@ -104,6 +104,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "explore",
             "history",
             "judge",
+            "lineup",
             "logs",
             "monitor",
             "settings",
