@@ -27,6 +27,8 @@ pub struct Explored {
     pub(crate) too_long: u64,
     /// Whether an enabled thread was held back, so that some schedules were not tried.
     pub(crate) held_back: bool,
+    /// Whether an execution took other steps than an earlier one after the same decisions.
+    pub(crate) has_diverged: bool,
     /// The number of executions with 0, 1, 2 and so on preemptions, if they come in that order.
     pub(crate) per_bound: Vec<u64>,
     /// A summary of the harness's unobserved parts.
@@ -37,10 +39,30 @@ pub struct Explored {
     pub(crate) races: Vec<[String; 2]>,
 }
 
+/// Why an exploration in one process may stop early.
+const DIVERGED: &str = "after the same decisions an execution took other steps";
+
 impl Explored {
     /// Whether all schedules were explored, of a program whose steps were all observed.
     pub fn covers_all(&self) -> bool {
         self.is_complete && self.races.is_empty() && self.unseen.is_none()
+    }
+
+    /// Why schedules were left out that were asked for; `None` if they were not. Those of a bound, and those that fairness
+    /// leaves out, were not asked for.
+    pub fn given_up(&self) -> Option<String> {
+        let mut reasons = self.inconclusive();
+        if self.has_diverged {
+            reasons.push(DIVERGED.to_owned());
+        }
+        (self.how.is_exploration() && !reasons.is_empty()).then(|| reasons.join("; "))
+    }
+
+    /// Why an exploration that came to its end is not complete; `None` if that is due to its bound only.
+    pub fn shortfall(&self) -> Option<String> {
+        let mut reasons = self.shortfalls();
+        reasons.extend(self.unseen.as_ref().map(|unseen| format!("unobserved: {unseen}")));
+        (self.how.is_exploration() && !reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     /// The claim as text; empty if schedules were drawn at random.
@@ -53,7 +75,7 @@ impl Explored {
             // Racing accesses are not steps, so their order was not explored.
             _ if !self.races.is_empty() => None,
             _ if self.is_complete => Some("all schedules were explored".to_owned()),
-            Some(bound) if self.is_exhausted && !self.held_back && self.given_up().is_empty() => {
+            Some(bound) if self.is_exhausted && self.shortfalls().is_empty() => {
                 let preemptions = counted(u64::from(bound), "preemption");
                 Some(format!("all schedules with at most {preemptions} were explored"))
             }
@@ -95,15 +117,10 @@ impl Explored {
 
     /// Why some schedules were not explored.
     fn why_not_all(&self) -> String {
-        let mut reasons = self.given_up();
+        let mut reasons = self.shortfalls();
         if !self.is_exhausted {
-            reasons.push("stopped early".to_owned());
-        }
-        if self.held_back {
-            reasons.push("a yielding or spinning thread was held back for fairness".to_owned());
-        }
-        if !self.races.is_empty() {
-            reasons.push("data races between accesses that are not steps".to_owned());
+            let place = self.inconclusive().len();
+            reasons.insert(place, "stopped early".to_owned());
         }
         if reasons.is_empty() {
             reasons.push("an execution diverged from its prescribed decisions".to_owned());
@@ -111,15 +128,26 @@ impl Explored {
         // The last number still grows; all schedules with fewer preemptions were executed before the first of those.
         if let (false, Some(done)) = (self.is_exhausted, self.per_bound.len().checked_sub(2))
             && !self.held_back
-            && self.given_up().is_empty()
+            && self.inconclusive().is_empty()
         {
             reasons.push(format!("all with at most {} were", counted(done as u64, "preemption")));
         }
         reasons.join("; ")
     }
 
+    /// Why an exploration to the end would not be complete.
+    fn shortfalls(&self) -> Vec<String> {
+        let others = [
+            (self.held_back, "a yielding or spinning thread was held back for fairness"),
+            (self.has_diverged, DIVERGED),
+            (!self.races.is_empty(), "data races between accesses that are not steps"),
+        ];
+        let others = others.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason.to_owned());
+        self.inconclusive().into_iter().chain(others).collect()
+    }
+
     /// Executions without a conclusive end.
-    fn given_up(&self) -> Vec<String> {
+    fn inconclusive(&self) -> Vec<String> {
         let some = [(self.tally.lost, "did not end in time"), (self.too_long, "reached the step limit")];
         let some = some.into_iter().filter(|(count, _)| *count > 0);
         some.map(|(count, what)| format!("{} {what}", counted(count, "execution"))).collect()
@@ -144,6 +172,7 @@ impl Explored {
             "recent": self.novelty.1,
             "too_long": self.too_long,
             "held_back": self.held_back,
+            "diverged": self.has_diverged,
             "per_bound": self.per_bound,
             "bound": self.bound,
         })
@@ -166,6 +195,7 @@ mod tests {
             is_plain: false,
             too_long: 0,
             held_back: false,
+            has_diverged: false,
             per_bound: vec![1, 4, 4],
             unseen: None,
             novelty: (0, 0),
@@ -190,6 +220,7 @@ mod tests {
                 Explored { how: How::Dpor, is_complete: true, merges: true, ..dfs() },
                 Explored { is_complete: true, races: vec![race.clone()], ..dfs() },
                 Explored { bound: Some(2), races: vec![race], ..dfs() },
+                Explored { how: How::Dpor, has_diverged: true, ..dfs() },
             ]
             .map(|explored| explored.text())
             .concat(),
@@ -210,6 +241,7 @@ mod tests {
           for one input only (seed 1, 2 threads, 1 operation each), without preemptions at non-atomic accesses (`--plain` adds them), allocation addresses assumed irrelevant, and timeouts only when no thread is enabled
         not all schedules were explored (data races between accesses that are not steps): 9 executions
         not all schedules were explored (data races between accesses that are not steps): 9 executions
+        not all schedules were explored (after the same decisions an execution took other steps): 9 executions
         "
         );
     }

@@ -75,8 +75,8 @@ pub struct Tested {
     pub observations: Observations,
     /// How long phase 1 took.
     pub serial_time: Duration,
-    /// Whether executions changed what later ones see, so that each had a process of its own.
-    pub leaks: bool,
+    /// Why each concurrent execution had a process of its own, if the user did not ask for that.
+    pub isolated: Option<Isolated>,
     /// The number of concurrent executions.
     pub executions: u64,
     /// How long phase 2 took.
@@ -85,6 +85,29 @@ pub struct Tested {
     pub explored: Option<Explored>,
     /// The verdict.
     pub verdict: LineupVerdict,
+}
+
+/// Why executions cannot share a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolated {
+    /// After the same decisions an execution took other steps. The object or its parts are allocated at other addresses,
+    /// for example.
+    OtherSteps,
+    /// An execution failed, and none does in a process of its own.
+    OtherVerdict,
+}
+
+impl Isolated {
+    /// The reason in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Isolated::OtherSteps => {
+                "after the same decisions the next execution took other steps, for example because the object allocates \
+                 memory at other addresses"
+            }
+            Isolated::OtherVerdict => "one execution changes what the next one sees",
+        }
+    }
 }
 
 /// The verdict about one test.
@@ -103,7 +126,8 @@ pub enum LineupVerdict {
         /// How it ended.
         ended: Ended,
     },
-    /// Time or executions ran out before all schedules were explored, and nothing failed until then.
+    /// Time or executions ran out before all schedules were explored, or executions did not end or did not follow their
+    /// decisions. Nothing failed until then.
     Unfinished,
     /// The user asked to stop.
     Interrupted,
@@ -156,7 +180,10 @@ impl ObjectProgram {
     }
 
     fn new(host: Host, harness: Result<Harness, String>) -> Result<ObjectProgram, Error> {
-        let harness = harness.map_err(|why| Error::about("the object program", why))?;
+        let harness = match harness {
+            Err(_) if (host.is_interrupted)() => return Err(Error::Interrupted),
+            harness => harness.map_err(|why| Error::about("the object program", why))?,
+        };
         let calls = listed_calls(&harness)?;
         Ok(ObjectProgram { harness, calls, host })
     }
@@ -186,7 +213,7 @@ impl ObjectProgram {
             test: test.clone(),
             observations: Observations::new(test.clone()),
             serial_time: began.elapsed(),
-            leaks: false,
+            isolated: None,
             executions: 0,
             concurrent_time: Duration::ZERO,
             explored: None,
@@ -214,6 +241,7 @@ impl ObjectProgram {
         let began = Instant::now();
         self.explore_and_confirm(&mut tested, &calls, exploration, progress)?;
         let is_complete = tested.explored.as_ref().is_some_and(Explored::covers_all);
+        let is_given_up = tested.explored.as_ref().is_some_and(|explored| explored.given_up().is_some());
         if matches!(tested.verdict, LineupVerdict::Passed) && exploration.samples > 0 && !is_complete {
             let (explored, executions) = (tested.explored.take(), tested.executions);
             let mut sampling = Exploration { executions: exploration.samples, ..exploration.clone() };
@@ -223,6 +251,9 @@ impl ObjectProgram {
             if !tested.verdict.has_failed() {
                 tested.explored = explored;
             }
+        }
+        if is_given_up && matches!(tested.verdict, LineupVerdict::Passed) {
+            tested.verdict = LineupVerdict::Unfinished;
         }
         tested.concurrent_time = began.elapsed();
         Ok(tested)
@@ -237,17 +268,18 @@ impl ObjectProgram {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         let batch = exploration.scheduling.order.batch;
-        let is_passed = match self.explore(tested, calls, exploration, batch, progress) {
-            Err(Error::Diverged) if batch => false,
+        let why = match self.explore(tested, calls, exploration, batch, progress) {
+            Err(Error::Diverged) if batch => Some(Isolated::OtherSteps),
             explored => {
                 explored?;
-                !tested.verdict.has_failed()
+                (batch && tested.verdict.has_failed()).then_some(Isolated::OtherVerdict)
             }
         };
-        if batch && !is_passed {
+        if let Some(why) = why {
             let executions = tested.executions;
             self.explore(tested, calls, exploration, false, progress)?;
-            tested.leaks = !tested.verdict.has_failed();
+            let is_confirmed = why == Isolated::OtherVerdict && tested.verdict.has_failed();
+            tested.isolated = tested.isolated.or(Some(why).filter(|_| !is_confirmed));
             tested.executions += executions;
         }
         Ok(())
@@ -424,6 +456,9 @@ impl ObjectProgram {
                 return Err(Error::Diverged);
             }
             let next = schedules.execute()?;
+            if batch && schedules.has_diverged() {
+                return Err(Error::Diverged);
+            }
             first.note(&next)?;
             Ok(next)
         };

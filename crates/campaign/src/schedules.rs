@@ -242,6 +242,11 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         Ok(Next::Executed(Executed { number, input, ran: tried.ran, began, trace, decided, race }))
     }
 
+    /// Whether an execution took other steps than an earlier one after the same decisions.
+    pub fn has_diverged(&mut self) -> bool {
+        self.strategy.strategy().has_diverged()
+    }
+
     /// The output of the last execution.
     pub fn output(&self) -> Result<String, ControlError> {
         self.control.output()
@@ -271,6 +276,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             is_plain: order.plain,
             too_long: self.too_long,
             held_back: strategy.held_back(),
+            has_diverged: strategy.has_diverged(),
             per_bound,
             unseen,
             novelty: self.novelty.counts(),

@@ -1,11 +1,11 @@
 //! `omnilink lineup`: checks an object against its own serial behavior.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use campaign::{DfsOptions, Exploration, How, LineupVerdict, ObjectProgram, Tested, Unexplained};
+use campaign::{DfsOptions, Exploration, How, Isolated, LineupVerdict, ObjectProgram, Tested, Unexplained};
 use explore::{Blocked, Ended, Program, Store, counted};
 use judge::InputError;
 use lineup::{Observations, Test};
@@ -123,6 +123,12 @@ struct Summary {
     not_run: u64,
     broken: u64,
     complete: u64,
+    /// The tests that passed, with all schedules of a bound or with drawn ones.
+    bounded: u64,
+    /// Why schedules were left out, each with the number of tests that passed or did not come to an end.
+    shortfalls: BTreeMap<String, u64>,
+    /// Why executions had a process each, with the number of tests.
+    isolated: BTreeMap<&'static str, u64>,
     full: usize,
     stuck: usize,
     executions: u64,
@@ -284,8 +290,8 @@ impl Session<'_> {
             }
             LineupVerdict::Passed | LineupVerdict::Unfinished | LineupVerdict::Interrupted => {}
         }
-        if tested.leaks {
-            outln!("one execution changes what the next one sees: each had a process of its own");
+        if let Some(isolated) = tested.isolated {
+            outln!("each execution had a process of its own: {}", isolated.reason());
         }
     }
 
@@ -398,6 +404,7 @@ fn json(named: &Named, tested: &Tested, kept: Option<&str>, accepted: Option<&st
         "accepted": accepted,
         "run": kept,
         "serial": { "full": observations.full(), "stuck": observations.stuck(), "seconds": tested.serial_time.as_secs_f64() },
+        "isolated": tested.isolated.map(Isolated::reason),
         "concurrent": {
             "executions": tested.executions,
             "seconds": tested.concurrent_time.as_secs_f64(),
@@ -420,6 +427,17 @@ impl Summary {
     fn count(&mut self, tested: &Tested) {
         let is_complete = tested.explored.as_ref().is_some_and(campaign::Explored::covers_all);
         self.complete += u64::from(is_complete && matches!(tested.verdict, LineupVerdict::Passed));
+        let shortfall = tested.explored.as_ref().and_then(campaign::Explored::shortfall);
+        match (&tested.verdict, shortfall) {
+            (LineupVerdict::Passed | LineupVerdict::Unfinished, Some(why)) => {
+                *self.shortfalls.entry(why).or_default() += 1;
+            }
+            (LineupVerdict::Passed, None) => self.bounded += u64::from(!is_complete),
+            _ => {}
+        }
+        if let Some(isolated) = tested.isolated {
+            *self.isolated.entry(isolated.reason()).or_default() += 1;
+        }
         self.full += tested.observations.full();
         self.stuck += tested.observations.stuck();
         self.executions += tested.executions;
@@ -444,11 +462,17 @@ impl Summary {
             0 => counted(self.full as u64, "serial run"),
             stuck => format!("{} and {stuck} that block", counted(self.full as u64, "serial run")),
         };
-        let claim = match (complete, passed.saturating_sub(*complete)) {
-            (0, 0) => String::new(),
-            (0, bounded) => format!("not all schedules were explored for {}: {schedules}\n", counted(bounded, "test")),
-            (complete, _) => format!("all schedules were explored for {}\n", counted(*complete, "test")),
+        let mut claim = String::new();
+        let mut claims = |said: &str, tests: u64, why: &str| {
+            if tests > 0 {
+                let colon = if why.is_empty() { "" } else { ": " };
+                claim += &format!("{said} for {}{colon}{why}\n", counted(tests, "test"));
+            }
         };
+        claims("all schedules were explored", *complete, "");
+        self.shortfalls.iter().for_each(|(why, tests)| claims("not all schedules were explored", *tests, why));
+        claims("not all schedules were explored", self.bounded, schedules);
+        self.isolated.iter().for_each(|(why, tests)| claims("each execution had a process of its own", *tests, why));
         format!(
             "\n{}: {}\n{serial} in {:.2} s, {} in {:.2} s ({rate:.0} per second)\n{claim}",
             counted(tests, "test"),

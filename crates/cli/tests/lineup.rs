@@ -7,13 +7,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const PROGRAM: &str = r#"
+#include <atomic>
 #include <string_view>
 #include "omnilink/object.hpp"
 #include "small.hpp"
 
+// As small as the recorder's own allocations, so that its address differs from one execution to the next.
+template <bool is_right>
+struct Small {
+  std::atomic<int> count{0};
+  int inc() {
+    if (is_right) return ++count;
+    const int next = count.load() + 1;
+    count.store(next);
+    return next;
+  }
+};
+
 template <bool is_right>
 int run(std::string_view name) {
   using omnilink::object;
+  if (name == "small") return object<Small<is_right>>().call("inc", &Small<is_right>::inc).main();
   if (name == "counter") {
     return object<Counter<is_right>>().call("inc", &Counter<is_right>::inc).call("get", &Counter<is_right>::get).main();
   }
@@ -91,6 +105,7 @@ fn right_objects_pass() {
     let directory = set_up("lineup-right");
     corrected_objects_pass(&directory);
     observations_are_a_regression_test(&directory);
+    objects_whose_address_changes_are_explored_to_the_end(&directory);
     calls_that_are_not_listed_are_errors(&directory);
 }
 
@@ -197,6 +212,20 @@ fn corrected_objects_pass(directory: &Path) {
         assert_eq!(passed.code, 0, "{object}: {}{}", passed.stdout, passed.stderr);
         assert!(passed.stdout.contains("\n4 tests: 4 passed\n"), "{object}: {}", passed.stdout);
     }
+}
+
+/// `dpor` finds the lost update of an object whose address changes, and explores the corrected one to the end.
+fn objects_whose_address_changes_are_explored_to_the_end(directory: &Path) {
+    let test = ["--schedule", "dpor", "--test", "inc() || inc()"];
+    choose(directory, "small", "wrong");
+    let found = lineup(directory, &test);
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    choose(directory, "small", "right");
+    let passed = lineup(directory, &test);
+    assert_eq!(passed.code, 0, "{}{}", passed.stdout, passed.stderr);
+    assert!(passed.stdout.contains("all schedules were explored for 1 test\n"), "{}", passed.stdout);
+    let isolated = lineup(directory, &[&test[..], &["--isolate"]].concat());
+    assert!(isolated.stdout.contains("all schedules were explored for 1 test\n"), "{}", isolated.stdout);
 }
 
 fn observations_are_a_regression_test(directory: &Path) {

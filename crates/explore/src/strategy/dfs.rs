@@ -44,7 +44,7 @@ use schedule::{Choice, Decision, Kind, Step, members};
 
 use super::fingerprint::Fingerprint;
 use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole, upcoming};
-use crate::{Execution, Order};
+use crate::{Ending, Execution, Order};
 
 /// Explores depth first, bound by bound.
 #[derive(Debug, Clone)]
@@ -62,6 +62,7 @@ pub struct Dfs {
     /// Whether a schedule beyond the last bound, or unknown, was skipped.
     left_out: bool,
     held_back: bool,
+    has_diverged: bool,
     late_calls: bool,
     covered: Option<Covered>,
 }
@@ -137,6 +138,7 @@ impl Dfs {
             tally: Tally::default(),
             left_out: false,
             held_back: false,
+            has_diverged: false,
             late_calls: false,
             covered: None,
         }
@@ -320,6 +322,7 @@ impl Strategy for Dfs {
         self.left_out |= !is_whole(execution, asked.limit);
         let Some([free, paid]) = self.alternatives(&asked.follow, execution) else {
             self.left_out = true;
+            self.has_diverged |= execution.ended != Ending::TimedOut;
             return;
         };
         let decisions: Box<[Decision]> = execution.decisions.as_slice().into();
@@ -341,6 +344,10 @@ impl Strategy for Dfs {
 
     fn held_back(&self) -> bool {
         self.held_back
+    }
+
+    fn has_diverged(&self) -> bool {
+        self.has_diverged
     }
 
     fn is_complete(&self) -> bool {

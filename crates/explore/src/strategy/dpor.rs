@@ -59,6 +59,7 @@ pub struct Dpor {
     /// Whether an execution was lost or stopped.
     left_out: bool,
     held_back: bool,
+    has_diverged: bool,
 }
 
 /// One step of the path.
@@ -122,6 +123,7 @@ impl Dpor {
             tally: Tally::default(),
             left_out: false,
             held_back: false,
+            has_diverged: false,
         }
     }
 
@@ -306,6 +308,7 @@ impl Strategy for Dpor {
             self.delay_end(execution);
         } else {
             self.left_out = true;
+            self.has_diverged |= execution.ended != Ending::TimedOut;
             if let Some(node) = self.path.last_mut() {
                 node.inconclusive |= node.step.threads();
             }
@@ -318,6 +321,10 @@ impl Strategy for Dpor {
 
     fn held_back(&self) -> bool {
         self.held_back
+    }
+
+    fn has_diverged(&self) -> bool {
+        self.has_diverged
     }
 
     fn is_complete(&self) -> bool {

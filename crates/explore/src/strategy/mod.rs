@@ -41,6 +41,12 @@ pub trait Strategy {
         false
     }
 
+    /// Whether an execution took other steps than an earlier one after the same decisions, so that nothing could be learnt
+    /// from it.
+    fn has_diverged(&self) -> bool {
+        false
+    }
+
     /// Whether every possible execution has been run, up to the strategy's equivalence.
     fn is_complete(&self) -> bool;
 }
