@@ -67,7 +67,7 @@ pub struct Campaign {
     pub keeps_going: bool,
     /// Whether to store runs that do not fail too.
     pub keeps_all: bool,
-    /// Whether to collect the reports of all runs.
+    /// Whether to collect reports for other programs.
     pub collects_reports: bool,
 }
 
@@ -334,7 +334,7 @@ impl Checks<'_> {
             }
         }
         if self.campaign.collects_reports {
-            self.tally.reports.extend(report);
+            self.tally.collected.add(&run.label(), report.as_ref(), seen.as_ref());
         }
         for path in [&run.trace, &run.trace.with_extension("rr")] {
             crate::harness::remove(path).map_err(|error| Error::about("the trace", error))?;
@@ -449,7 +449,8 @@ fn close_blocked(run: &Executed<Plan>) -> Result<bool, Error> {
 /// How a run was controlled, after a replay in a fresh process.
 pub(crate) fn repeated(harness: &Harness, how: How, run: &Executed<Plan>, decided: &Decided) -> Controlled {
     let Decided { order, execution, .. } = decided;
-    let controlled = execution.controlled(how.of_order(order).name(), order);
+    let controlled =
+        Controlled { program: harness.fingerprint(), ..execution.controlled(how.of_order(order).name(), order) };
     let again =
         harness.start().and_then(|mut control| harness.repeat(&mut control, &run.input, order, &execution.schedule()));
     match again {

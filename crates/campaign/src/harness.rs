@@ -64,7 +64,7 @@ impl Harness {
         let tools = (host.tools)()?;
         let built = program.instrumented(settings.harness.controlled.as_ref(), &tools.kit, &tools.path, &tools.said);
         let program = built.map_err(|error| error.to_string())?;
-        match if is_built { Ok(Ok(())) } else { program.build() } {
+        match if is_built { Ok(Ok(())) } else { program.build(&host.is_interrupted) } {
             Ok(Ok(())) => {}
             Ok(Err(said)) => return Err(format!("`{}` failed: {said}", program.build.join(" "))),
             Err(error) => return Err(error.to_string()),
@@ -105,6 +105,12 @@ impl Harness {
     /// The executable.
     pub fn executable(&self) -> PathBuf {
         self.program.directory.join(self.program.run.first().map(String::as_str).unwrap_or_default())
+    }
+
+    /// A fingerprint of the executable, if it can be read.
+    pub(crate) fn fingerprint(&self) -> Option<String> {
+        let bytes = std::fs::read(self.executable()).ok()?;
+        Some(format!("{:016x}", explore::fingerprint(&bytes)))
     }
 
     /// The command to run it.

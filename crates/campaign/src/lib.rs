@@ -41,6 +41,7 @@
 mod campaign;
 mod causes;
 mod clock;
+mod collected;
 mod error;
 mod executions;
 mod explored;

@@ -83,10 +83,23 @@ impl Replay {
         Ok((tried, control))
     }
 
+    /// Whether the program is another one than that of the stored run; `None` if that is unknown.
+    fn is_rebuilt(&self) -> Option<bool> {
+        let then = self.run.controlled.as_ref()?.program.as_ref()?;
+        Some(*then != self.harness.fingerprint()?)
+    }
+
     /// Fails if the replay differs from the stored run.
     pub fn compare(&self, tried: &Tried) -> Result<(), Error> {
         let differs = |message: String| {
             let help = match &*tried.notes {
+                _ if self.is_rebuilt() == Some(true) => format!(
+                    "`{}` was built again since, and is another program: build it as it was, or find the failure again",
+                    self.harness.executable().display()
+                ),
+                [] if self.is_rebuilt() == Some(false) => {
+                    "the program is the same, so it does something that is not the same every time".to_owned()
+                }
                 [] => "the harness was rebuilt, or is nondeterministic".to_owned(),
                 notes => notes.iter().map(|note| note.text()).collect::<Vec<_>>().join("; "),
             };

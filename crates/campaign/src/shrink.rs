@@ -347,6 +347,7 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
     let strategy = replay.run.controlled.as_ref().map_or("", |controlled| &controlled.strategy);
     let controlled = Controlled {
         repeats: true,
+        program: replay.harness.fingerprint(),
         smaller_than: Some(replay.run.id.clone()),
         ..tried.execution.controlled(strategy, &found.like)
     };

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use explore::{Blocked, Coverage, Ended, counted};
-use report::{Report, Verdict, clean};
+use report::{Report, Unchecked, Verdict, clean};
 use serde_json::json;
 use settings::Known;
 
 use crate::Count;
 use crate::causes::{Cause, Causes, KnownCause, interval, known_lines, share};
+use crate::collected::Collected;
 use crate::ledger::{Described, Entry, Failure};
 
 /// Totals of many runs.
@@ -25,8 +26,8 @@ pub struct Tally {
     pub coverage: Coverage,
     /// The operations that could have happened; `None` while unknown.
     pub expected: Option<Vec<String>>,
-    /// The reports of all runs, if requested.
-    pub reports: Vec<Report>,
+    /// The reports for other programs, if requested.
+    pub(crate) collected: Collected,
     causes: Causes,
     /// The reasons of the data races that the settings accept.
     accepted_races: Vec<String>,
@@ -317,6 +318,11 @@ impl Tally {
             "coverage": self.coverage,
             "expected": self.expected,
         })
+    }
+
+    /// A report on the accepted runs and one for each cause of a failure, and the failures to check, if requested.
+    pub fn reports(&self, spec: &str) -> (Vec<Report>, Vec<Unchecked>) {
+        self.collected.reports(&self.causes.0, (self.runs, self.accepted, self.operations), spec)
     }
 
     /// Whether a run was accepted.

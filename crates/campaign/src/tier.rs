@@ -62,10 +62,12 @@ impl Campaign {
             }
             Choice::Free => self.build(tell).map(|()| Tier::Free),
             Choice::Controlled(how) => match self.build_controlled(tell) {
+                Err(_) if (self.host.is_interrupted)() => Err(Error::Interrupted),
                 Ok(harness) => Ok(self.controlled_tier(harness, *how, tell)),
                 Err(why) => Err(Error::with_help("--schedule", why, "use `--schedule free` to run it without control")),
             },
             Choice::Best => match self.build_controlled(tell) {
+                Err(_) if (self.host.is_interrupted)() => Err(Error::Interrupted),
                 Ok(harness) => Ok(self.controlled_tier(harness, How::Mix, tell)),
                 Err(why) => {
                     // What keeps it from being built at all is reported once.
@@ -106,7 +108,8 @@ impl Campaign {
         }
         let command = self.program.build.join(" ");
         let started = Instant::now();
-        match self.program.build() {
+        match self.program.build(&self.host.is_interrupted) {
+            _ if (self.host.is_interrupted)() => Err(Error::Interrupted),
             Ok(Ok(())) => {
                 tell(Event::Said(format!("built: {command} ({:.1} s)", started.elapsed().as_secs_f64())));
                 Ok(())

@@ -244,7 +244,8 @@ fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result
             outln!("{json:#}");
         }
     }
-    write_extras(&args.reports, &tally.reports, &[], &[]).map_err(|(path, error)| complain(&path, &error))?;
+    let (reports, unchecked) = tally.reports(&campaign.spec);
+    write_extras(&args.reports, &reports, &[], &unchecked).map_err(|(path, error)| complain(&path, &error))?;
     let runs = if tally.has_accepted() { Exit::Accepted } else { Exit::Nothing };
     let interrupted = if limits::is_interrupted() { Exit::Interrupted } else { Exit::Nothing };
     Ok(tally.kinds().map(exit_of_kind).fold(runs.max(interrupted), Exit::max))

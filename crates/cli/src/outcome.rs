@@ -40,6 +40,8 @@ pub(crate) fn print_spec_error(failed: &Failed) -> Exit {
 /// The exit code of a verdict.
 pub(crate) fn exit_of(report: &Report) -> Exit {
     match report.verdict {
+        _ if report.has_raced() => Exit::Raced,
+        _ if report.has_failed() => Exit::Crashed,
         _ if report.history.operations == Some(0) => Exit::Empty,
         Verdict::Accepted => Exit::Accepted,
         Verdict::Rejected(_) => Exit::Rejected,

@@ -14,7 +14,7 @@ use crate::args::{Output, RunsCommand};
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
-use crate::outcome::{exit_of, print_end, print_failure, print_spec_error, print_store_error};
+use crate::outcome::{exit_of, print_end, print_failure, print_race, print_spec_error, print_store_error};
 use crate::side::side;
 use crate::terminal::complain;
 
@@ -136,7 +136,8 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
         _ => store.find(name).map_err(print_store_error)?,
     };
     describe(&run);
-    let kept = kept_report(&directory)?;
+    let with_end = |report: Report| Report { ended: failure(&run), ..report };
+    let kept = kept_report(&directory)?.map(with_end);
     if !recheck {
         if let Some(report) = &kept {
             out!("{}", report::text(report, Detail::Full, true));
@@ -149,7 +150,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
             _ => Exit::Crashed,
         });
     }
-    let mut report = check_again(&run, &directory)?;
+    let mut report = with_end(check_again(&run, &directory)?);
     if directory == unpacked.path() {
         report.next.clear(); // The trace is about to be deleted.
     }
@@ -157,7 +158,8 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     let now = report.verdict.word();
     match run.verdict.as_deref() {
         Some(then) if then == now => {
-            outln!("same verdict as before: {now}");
+            let about = if report.has_failed() { " on its operations" } else { "" };
+            outln!("same verdict{about} as before: {now}");
             Ok(exit_of(&report))
         }
         then => {
@@ -165,6 +167,17 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
             Err(complain(name, &InputError::new(format!("{then} when it ran, {now} now"))))
         }
     }
+}
+
+/// How a run failed, apart from the verdict about its operations. One that is too long has not failed, and neither has one
+/// that is stuck in calls that may block.
+fn failure(run: &Run) -> Option<String> {
+    let may_block = || run.cause.is_none() && run.verdict.as_deref() == Some("accepted");
+    run.failure().filter(|_| match run.ended {
+        Ended::TooLong { .. } => false,
+        Ended::Stuck { .. } => !may_block(),
+        _ => true,
+    })
 }
 
 fn describe(run: &Run) {
@@ -184,6 +197,10 @@ fn describe(run: &Run) {
         describe_control(controlled);
     }
     print_end(&run.ended);
+    if let Some(race) = &run.race {
+        outln!("  data race:");
+        print_race(race);
+    }
     outln!();
 }
 

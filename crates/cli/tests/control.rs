@@ -303,6 +303,16 @@ fn accesses_that_nothing_orders_are_reported_and_nothing_is_claimed() {
     not all schedules were explored (data races between accesses that are not steps): 3 executions
     exit 7
     ");
+    // It can be replayed, also if its accesses are steps; and its verdict is not that of its operations.
+    for plain in [" --plain", ""] {
+        let found = run(&directory, &format!("fuzz --seed 1 --runs 1 --ops 2 --threads 2{plain}"));
+        assert!([1, 7].contains(&found.code), "{}{}", found.stdout, found.stderr);
+        assert!(found.stdout.contains("replayed once in a fresh process: identical"), "{plain}: {}", found.stdout);
+    }
+    let told = run(&directory, "runs show latest");
+    assert_eq!(told.code, 7, "{}{}", told.stdout, told.stderr);
+    assert!(told.stdout.contains(": failed\nerror: data race: "), "{}", told.stdout);
+    assert!(!told.stdout.contains("accepted"), "{}", told.stdout);
     // A race that the settings name is no failure.
     let settings = fs::read_to_string(directory.join("omnilink.toml")).expect("settings");
     let known = "[[harness.races]]\nbetween = [\"increment(\", \"increment(\"]\nreason = \"this is a test\"\n";

@@ -323,3 +323,61 @@ fn a_doctor_never_fails() {
     let json: serde_json::Value = serde_json::from_str(said.trim_end_matches("exit 0")).unwrap();
     assert_eq!(json["facts"].as_array().unwrap().len(), 9);
 }
+
+/// One case for each cause, and every run that failed is a failure or an error in all formats.
+#[test]
+fn reports_are_never_better_than_the_exit_code() {
+    let directory = set_up("fuzz-reports", SETTINGS, HARNESS);
+    let reports = ["junit=r.xml", "md=r.md", "sarif=r.sarif", "json=r.json"];
+    let reports: Vec<&str> = reports.iter().flat_map(|report| ["--report", report]).collect();
+    let args = ["fuzz", "--seed", "1", "--runs", "17", "--keep-going"];
+    assert_eq!(tool::run(&directory, &[&args[..], &reports].concat()).code, 1);
+    let read = |name: &str| fs::read_to_string(directory.join(name)).expect("a report");
+    let junit = read("r.xml");
+    assert_eq!(junit.matches("<testcase ").count(), 4, "{junit}");
+    let names = [
+        "accepted runs",
+        "rejected: the initial value nil was there after #: ",
+        "crashed: killed by SIGABRT: assertion failed\"",
+        "stuck: still running after 1s\"",
+    ];
+    assert!(names.iter().all(|name| junit.contains(&format!("<testcase name=\"{name}"))), "{junit}");
+    assert!(junit.contains("failures=\"3\"") && junit.contains("errors=\"0\""), "{junit}");
+    let markdown = read("r.md");
+    assert!(markdown.starts_with("## 4 histories: 1 accepted, 1 rejected, 2 failed\n"), "{markdown}");
+    assert_eq!(read("r.sarif").matches("\"ruleId\"").count(), 3);
+    assert_eq!(read("r.json").matches("\"ended\": ").count(), 2);
+}
+
+#[test]
+fn weights_are_checked_in_every_settings_file() {
+    let directory = directory("fuzz-weights");
+    for (file, text) in tool::QUEUE {
+        fs::write(directory.join(file), text).expect("a file for a test");
+    }
+    let settings = "spec = \"Queue.tla\"\n[harness]\nrun = [\"true\"]\n[harness.weights]\nEnqeue = 2\n";
+    fs::write(directory.join("other.toml"), settings).expect("a file for a test");
+    let refused = run(&directory, "fuzz --settings other.toml");
+    assert!(refused.contains("`[harness.weights]` names `Enqeue`, which is not a call"), "{refused}");
+    assert!(refused.ends_with("exit 2"), "{refused}");
+}
+
+/// A build is not taken for one that failed when the user stops it.
+#[test]
+fn an_interrupt_stops_the_build() {
+    let settings =
+        "spec = \"register\"\n[harness]\nbuild = [\"sh\", \"-c\", \"echo >> builds; sleep 60\"]\nrun = [\"true\"]\n";
+    let directory = set_up("fuzz-interrupt", settings, "");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_omnilink"));
+    let mut fuzzing = command.arg("fuzz").current_dir(&directory).spawn().expect("the command runs");
+    let builds = || fs::read_to_string(directory.join("builds")).unwrap_or_default().lines().count();
+    let started = std::time::Instant::now();
+    while builds() == 0 {
+        assert!(started.elapsed().as_secs() < 30, "it does not build");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let id = fuzzing.id().to_string();
+    std::process::Command::new("kill").args(["-INT", &id]).status().expect("a signal");
+    assert_eq!(fuzzing.wait().expect("it ends").code(), Some(130));
+    assert!(started.elapsed().as_secs() < 50 && builds() == 1);
+}

@@ -79,7 +79,7 @@ pub struct Execution {
     pub decisions: Vec<Decision>,
     /// The next step of each thread, by thread number.
     pub pending: Vec<Pending>,
-    /// A fingerprint of all steps, addresses and values included.
+    /// A fingerprint of all steps, with their addresses, and with their values but for those of unsynchronized reads.
     pub digest: u64,
     /// The load address of the program.
     pub base: u64,
@@ -169,6 +169,9 @@ pub struct Controlled {
     pub digest: String,
     /// Whether it was replayed in a fresh process, step by step.
     pub repeats: bool,
+    /// A fingerprint of the program's file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The run that this one was shrunk from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smaller_than: Option<String>,
@@ -192,6 +195,7 @@ impl Execution {
             switches: self.schedule().switches(),
             digest: self.fingerprint(),
             repeats: false,
+            program: None,
             smaller_than: None,
         }
     }

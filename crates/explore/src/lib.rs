@@ -12,7 +12,7 @@
 //!     run: vec!["target/debug/queue-harness".to_owned()],
 //!     ..Program::default()
 //! };
-//! program.build()?.expect("the harness compiles");
+//! program.build(&|| false)?.expect("the harness compiles");
 //! let plan = Plan { seed: 1, threads: 4, operations: 100, perturb: Vec::new(), only: None, test: None };
 //! let ran = program.run(&plan, Path::new("traces/1"), Duration::from_secs(10), &[], &|| false)?;
 //! assert_eq!(ran.ended, Ended::Finished);
@@ -63,7 +63,7 @@ pub use plan::{Calls, Disturbance, Input, Only, Plan, counted, parse_range};
 pub use program::{Blocked, Ended, Program, Ran};
 pub use race::{DataRace, Race, RacedAccess, verb};
 #[cfg(feature = "control")]
-pub use runtime::{NoRuntime, Runtime};
+pub use runtime::{NoRuntime, Runtime, fingerprint};
 pub use shrink::{Simplified, simplify, without_switch};
 pub use store::{Artifacts, Environment, Run, Store, StoreError, Test, move_to, report_of, schedule_of};
 pub use workload::{Asked, BadProfile, Workload};

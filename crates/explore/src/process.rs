@@ -7,13 +7,13 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// At most this many bytes of a process's last output are kept.
-const LAST_WORDS: u64 = 8000;
+const LAST_WORDS: usize = 8000;
 
 /// A process and its descendants, while they stay in its group. They are killed when this is dropped.
 pub(crate) struct Group {
@@ -84,6 +84,22 @@ impl Drop for Group {
     }
 }
 
+/// The output of a process without input. If the user asks to stop, it and its descendants are killed.
+pub(crate) fn output_of(command: &mut Command, is_interrupted: &dyn Fn() -> bool) -> io::Result<Output> {
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn()?;
+    let group = Pid::from_child(&child);
+    let waiting = std::thread::spawn(move || child.wait_with_output());
+    while !waiting.is_finished() {
+        if is_interrupted() {
+            let _ = kill_process_group(group, Signal::KILL);
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    waiting.join().unwrap_or_else(|_| Err(io::Error::other("its output could not be read")))
+}
+
 /// How a process ended, as text.
 pub(crate) fn how(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
@@ -108,14 +124,46 @@ fn signal_name(signal: i32) -> String {
     known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
 }
 
-/// The end of an output file, from an offset on.
+/// At most this many bytes are searched for the message of a panic, which a backtrace of any length may follow.
+const SEARCHED: u64 = 1 << 20;
+
+/// The end of an output file, from an offset on. If it does not fit, the first message of a panic is kept before it.
 pub(crate) fn last_words(path: &Path, from: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
-    let from = from.max(file.metadata()?.len().saturating_sub(LAST_WORDS));
+    let from = from.max(file.metadata()?.len().saturating_sub(SEARCHED));
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    Ok(shortened(String::from_utf8_lossy(&bytes).trim(), LAST_WORDS))
+}
+
+/// The last `most` bytes of a text; if a panic is told before them, half of it is its message.
+fn shortened(text: &str, most: usize) -> String {
+    let boundary = |at: usize| (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let end = |bytes: usize| boundary(text.len().saturating_sub(bytes));
+    let panicked = text.find(" panicked at ").map(|at| text[..at].rfind('\n').map_or(0, |line| line + 1));
+    match panicked {
+        Some(at) if at < end(most) => {
+            let message = &text[at..boundary((at + most / 2).min(text.len()))];
+            format!("{message}\n...\n{}", &text[end(most / 2)..])
+        }
+        _ => text[end(most)..].to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_before_a_backtrace_is_kept() {
+        let said = format!("begins\nthread 'main' panicked at a.rs:1:2:\nlost{}\nends", "\n  frame".repeat(30));
+        assert_eq!(shortened(&said, 1000), said);
+        let shown = "thread 'main' panicked at a.rs:1:2:\nlost\n  frame\n \n...\nframe\n  frame\n  frame\n  frame\n  frame\n  \
+                     frame\nends";
+        assert_eq!(shortened(&said, 100), shown);
+        assert_eq!(shortened("äbcd", 4), "bcd");
+    }
 }
 
 /// Adds the name of the command to the error.

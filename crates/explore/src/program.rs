@@ -3,13 +3,13 @@
 use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Input;
-use crate::process::{Group, Stopped, how, last_words, named};
+use crate::process::{Group, Stopped, how, last_words, named, output_of};
 
 /// A harness.
 #[derive(Debug, Clone, Default)]
@@ -89,17 +89,19 @@ pub struct Ran {
 }
 
 impl Program {
-    /// Builds it. Returns the build's output if it fails.
-    pub fn build(&self) -> io::Result<Result<(), String>> {
+    /// Builds it. Returns the build's output if it fails. If the user asks to stop, the build is killed, and the error is
+    /// [`io::ErrorKind::Interrupted`].
+    pub fn build(&self, is_interrupted: &dyn Fn() -> bool) -> io::Result<Result<(), String>> {
         let [name, arguments @ ..] = &*self.build else { return Ok(Ok(())) };
         let mut command = Command::new(self.resolve(name)?);
-        let output = command
+        command
             .args(arguments)
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(&self.directory)
-            .stdin(Stdio::null())
-            .output();
-        let output = output.map_err(|error| named(name, error))?;
+            .current_dir(&self.directory);
+        let output = output_of(&mut command, is_interrupted).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            _ => named(name, error),
+        })?;
         if output.status.success() {
             return Ok(Ok(()));
         }
@@ -196,8 +198,17 @@ mod tests {
     fn a_build_that_fails_says_why() {
         let build = ["sh", "-c", "echo wrong; exit 1"].map(str::to_owned).into();
         let program = Program { directory: ".".into(), build, ..Program::default() };
-        assert_eq!(program.build().unwrap(), Err("exited with code 1\nwrong".into()));
+        assert_eq!(program.build(&|| false).unwrap(), Err("exited with code 1\nwrong".into()));
         let program = Program { build: vec!["no-such-compiler".into()], ..program };
-        assert!(program.build().unwrap_err().to_string().starts_with("cannot run `no-such-compiler`"));
+        assert!(program.build(&|| false).unwrap_err().to_string().starts_with("cannot run `no-such-compiler`"));
+    }
+
+    #[test]
+    fn an_interrupted_build_stops_at_once() {
+        let build = ["sh", "-c", "sleep 60 & wait"].map(str::to_owned).into();
+        let program = Program { directory: ".".into(), build, ..Program::default() };
+        let started = Instant::now();
+        assert_eq!(program.build(&|| true).unwrap_err().kind(), io::ErrorKind::Interrupted);
+        assert!(started.elapsed() < Duration::from_secs(30));
     }
 }

@@ -38,6 +38,17 @@ pub struct DataRace {
     pub accesses: [RacedAccess; 2],
 }
 
+impl DataRace {
+    /// The race in a line: `data race: reads in f at queue.cpp:3, writes in g at queue.cpp:9`.
+    pub fn words(&self) -> String {
+        let access = |access: &RacedAccess| match access.stack.first() {
+            Some(place) => format!("{} in {place}", access.does),
+            None => access.does.clone(),
+        };
+        format!("data race: {}, {}", access(&self.accesses[0]), access(&self.accesses[1]))
+    }
+}
+
 /// One of the accesses of a race.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

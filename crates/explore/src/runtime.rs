@@ -96,7 +96,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], is_executable: bool) -> io::Resul
 }
 
 /// FNV-1a: names file contents; not resistant to attacks.
-pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
+pub fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 

@@ -79,7 +79,7 @@ impl Run {
     /// How it ended, in a few words; `None` if normally and without a data race.
     pub fn failure(&self) -> Option<String> {
         Some(match &self.ended {
-            Ended::Finished => return self.race.as_ref().map(|_| "data race".to_owned()),
+            Ended::Finished => return self.race.as_ref().map(DataRace::words),
             Ended::Crashed { how, .. } => how.clone(),
             Ended::Stuck { how, .. } => format!("stuck: {how}"),
             Ended::TooLong { steps } => format!("longer than {}", crate::counted(*steps, "step")),

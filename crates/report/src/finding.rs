@@ -55,10 +55,23 @@ pub(crate) enum Note {
     Help(String),
 }
 
+impl Report {
+    /// Whether the run failed although its operations are not rejected: it crashed, got stuck, or had a data race.
+    pub fn has_failed(&self) -> bool {
+        self.ended.is_some() && !matches!(self.verdict, Verdict::Rejected(_))
+    }
+
+    /// Whether it failed by a data race only.
+    pub fn has_raced(&self) -> bool {
+        self.has_failed() && self.ended.as_ref().is_some_and(|ended| ended.starts_with("data race"))
+    }
+}
+
 impl Finding {
-    /// The finding of a report; `None` for an accepted history.
+    /// The finding of a report; `None` for an accepted history of a run that did not fail.
     pub(crate) fn new(report: &Report) -> Option<Finding> {
         let mut finding = match &report.verdict {
+            Verdict::Accepted | Verdict::Inconclusive { .. } if report.ended.is_some() => Finding::of_end(report)?,
             Verdict::Accepted => return None,
             Verdict::Rejected(rejection) => match &rejection.evidence {
                 Evidence::Stuck(stuck) => Finding::of_stuck(report, rejection, stuck),
@@ -74,6 +87,9 @@ impl Finding {
         if let Some(details) = report.rejection().map(|rejection| clean(&rejection.details)).filter(|d| !d.is_empty()) {
             finding.notes.insert(0, Note::Note(details));
         }
+        if let (Verdict::Rejected(_), Some(ended)) = (&report.verdict, &report.ended) {
+            finding.notes.push(Note::Note(format!("how the run ended: {}", clean(ended))));
+        }
         finding.notes.extend(remarks(report).into_iter().map(Note::Note));
         finding.marks.retain(|mark| place(report, mark.span).is_some());
         finding.marks.sort_by_key(|mark| mark.span);
@@ -83,6 +99,16 @@ impl Finding {
     /// The first mark that is a cause.
     pub(crate) fn primary(&self) -> Option<&Mark> {
         self.marks.iter().find(|mark| mark.is_primary)
+    }
+
+    /// A run that failed, although its operations are legal or were not checked.
+    fn of_end(report: &Report) -> Option<Finding> {
+        let title = clean(report.ended.as_ref()?);
+        let note = match &report.verdict {
+            Verdict::Inconclusive { stop, .. } => format!("its operations have no verdict: {}", clean(stop)),
+            _ => "an order of its operations is legal, which says nothing about this".to_owned(),
+        };
+        Some(Finding { is_warning: false, title, marks: Vec::new(), notes: vec![Note::Note(note)] })
     }
 
     fn of_stuck(report: &Report, rejection: &Rejection, stuck: &Stuck) -> Finding {

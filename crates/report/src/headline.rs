@@ -269,7 +269,7 @@ impl<'a> Blamed<'a> {
             });
         }
         let [spec, given] = if sign == "=" { sides(stuck, left, right) } else { return None };
-        if is_empty(given) && is_variable(stuck, root(spec)) {
+        if is_empty(given) && is_variable(stuck, root(spec)) && is_place(spec) {
             let held = either(&self.distinct(spec)?);
             return Some(Told {
                 sentence: format!("{who} found `{}` empty while it was {held}", concrete(spec, op)),
@@ -350,6 +350,21 @@ fn nearest<'s>(set: &'s str, value: &str) -> Option<&'s str> {
     let common = |element: &&str| tokens(element).filter(|token| words.contains(token)).count();
     let best = elements(set)?.into_iter().max_by_key(common)?;
     (words.len() > 2 && common(&best) * 2 > words.len()).then_some(best)
+}
+
+/// True if an expression is a variable or a part of one, such as `queues[p].items`: an operation can find such a place
+/// empty. Of other expressions it knows nothing.
+fn is_place(text: &str) -> bool {
+    let mut depth = 0_usize;
+    text.chars().all(|c| {
+        let is_inside = depth > 0;
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_inside || c.is_alphanumeric() || matches!(c, '_' | '.' | '[')
+    })
 }
 
 /// True if its results have names.

@@ -1,6 +1,6 @@
 //! JUnit XML, for test dashboards: a suite for each specification, a test case for each history.
 //!
-//! A rejected history is a failure. An inconclusive one is an error: nothing was found to be wrong with it. So is one
+//! A rejected history is a failure, and so is a run that crashed, got stuck or had a data race. An inconclusive one is an error: nothing was found to be wrong with it. So is one
 //! that could not be checked, and one without operations: nothing was checked.
 
 use std::time::Duration;
@@ -30,8 +30,9 @@ pub fn junit(reports: &[Report], unchecked: &[Unchecked]) -> String {
 }
 
 fn case(report: &Report) -> TestCase {
-    let is_empty = report.history.operations == Some(0);
+    let is_empty = report.history.operations == Some(0) && !report.has_failed();
     let mut status = match report.verdict {
+        _ if report.has_failed() => TestCaseStatus::non_success(NonSuccessKind::Failure),
         _ if is_empty => TestCaseStatus::non_success(NonSuccessKind::Error),
         Verdict::Accepted => TestCaseStatus::success(),
         Verdict::Rejected(_) => TestCaseStatus::non_success(NonSuccessKind::Failure),

@@ -64,6 +64,6 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use perfetto::perfetto;
 pub use sarif::sarif;
-pub use text::{Detail, headline, sentence, stats, summary, text, text_within};
+pub use text::{Detail, headline, sentence, stats, summary, text, text_within, verdict_word};
 pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline, Unlogged};
 pub use words::{clean, longest_orders, position, visible_json};

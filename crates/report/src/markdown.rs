@@ -61,7 +61,7 @@ fn list(out: &mut String, reports: &[Report], unchecked: &[Unchecked]) {
     }
     let left = LISTED.saturating_sub(unchecked.len());
     let (mut rows, accepted): (Vec<&Report>, Vec<&Report>) =
-        reports.iter().partition(|report| report.verdict != Verdict::Accepted);
+        reports.iter().partition(|report| report.has_failed() || report.verdict != Verdict::Accepted);
     rows.extend(accepted);
     for report in rows.iter().take(left) {
         let (name, work) = (code(&report.history.name, VALUE), code(&work(report), usize::MAX));

@@ -7,6 +7,7 @@
 
 use serde_json::{Value, json};
 
+use crate::cause::without_numbers;
 use crate::data::{Evidence, Legal, Outcome, Rejection, Report, Span, Stuck, Unchecked, Verdict, Why};
 use crate::finding::{Finding, Note, lines, place};
 use crate::text::problems;
@@ -49,8 +50,18 @@ struct Cause {
     text: String,
 }
 
+/// The words before the colon: `crashed`, `stuck`, `data race`. Others are crashes.
+fn kind_of_end(ended: &str) -> &str {
+    let kind = ended.split(':').next().unwrap_or_default();
+    if ["stuck", "data race"].contains(&kind) { kind } else { "crashed" }
+}
+
 impl Cause {
     fn new(report: &Report, finding: &Finding) -> Cause {
+        if let Some(ended) = report.ended.as_ref().filter(|_| report.has_failed()) {
+            let (rule, text) = (kind_of_end(ended).replace(' ', "-"), without_numbers(ended));
+            return Cause { rule, reason: "ended", legal: "", text };
+        }
         let (rule, reason, legal) = match &report.verdict {
             Verdict::Accepted => ("accepted", "", ""),
             Verdict::Rejected(rejection) => match &rejection.evidence {

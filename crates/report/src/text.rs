@@ -54,14 +54,11 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
     let width = width.clamp(NARROWEST, WIDTH);
     let pen = Pen { color };
     let name = pen.bold(&clean(&report.history.name));
-    if report.history.operations == Some(0) {
+    if report.history.operations == Some(0) && !report.has_failed() {
         return format!("{name}: {}: there are no operations\n", pen.paint(YELLOW, "nothing to check"));
     }
     let Some(finding) = Finding::new(report) else {
-        let accepted = match &report.ended {
-            Some(ended) => format!("{}, its operations are accepted", pen.paint(RED, &clean(ended))),
-            None => pen.paint(GREEN, "accepted"),
-        };
+        let accepted = pen.paint(GREEN, "accepted");
         let mut out = format!("{name}: {accepted}{}, {}\n", at_level(report), work(report));
         for remark in remarks(report) {
             let _ = writeln!(out, "  note: {remark}");
@@ -69,7 +66,8 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
         return out;
     };
     let (style, word) = verdict_style(report);
-    let verdict = format!("{}{}", pen.paint(style, word), at_level(report));
+    let level = if report.has_failed() { String::new() } else { at_level(report) };
+    let verdict = format!("{}{level}", pen.paint(style, word));
     let mut out = format!("{name}: {verdict}\n{}\n", snippet(report, &finding, color, width));
     let mut sections = Sections { report, pen, width, out: &mut out };
     if let Some(rejection) = report.rejection() {
@@ -99,7 +97,9 @@ pub fn headline(report: &Report, color: bool) -> String {
         first = format!("{first} under the assumptions ({})", clean(&report.assumed.join(", ")));
     }
     match sentence(report) {
-        Some(sentence) if report.history.operations != Some(0) => format!("{first}: {sentence}\n"),
+        Some(sentence) if report.history.operations != Some(0) || report.has_failed() => {
+            format!("{first}: {sentence}\n")
+        }
         _ => first + "\n",
     }
 }
@@ -167,7 +167,7 @@ pub fn summary(reports: &[Report], unchecked: &[Unchecked]) -> String {
     if histories < 2 {
         return String::new();
     }
-    let words = ["accepted", "empty", "rejected", "violated", "inconclusive"];
+    let words = ["accepted", "empty", "rejected", "violated", FAILED, "inconclusive"];
     let counts = words.map(|word| (reports.iter().filter(|report| verdict_style(report).1 == word).count(), word));
     let counts = counts.into_iter().chain([(unchecked.len(), UNCHECKED)]);
     let counts = counts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", number(count as u64)));
@@ -230,15 +230,24 @@ fn fitting(report: &Report, mark: &Mark, width: usize, told: &mut Vec<Note>) -> 
     Mark { label: label.to_owned(), ..mark.clone() }
 }
 
+/// The word for a run that failed, whatever the verdict about its operations.
+const FAILED: &str = "failed";
+
 /// The word for an outcome, and its color. A history without operations was not checked.
 pub(crate) fn verdict_style(report: &Report) -> (Style, &'static str) {
     let style = match report.verdict {
+        _ if report.has_failed() => return (RED, FAILED),
         _ if report.history.operations == Some(0) => return (YELLOW, "empty"),
         Verdict::Accepted => GREEN,
         Verdict::Rejected(_) => RED,
         Verdict::Inconclusive { .. } => YELLOW,
     };
     (style, report.verdict.word())
+}
+
+/// The outcome in one word; a run that failed is not accepted, whatever its operations are.
+pub fn verdict_word(report: &Report) -> &'static str {
+    verdict_style(report).1
 }
 
 /// Describes a window.

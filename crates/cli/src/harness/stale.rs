@@ -52,12 +52,22 @@ impl Existing<'_> {
     }
 
     fn refresh(&self, is_built: bool, is_human: bool) -> Result<(), Vec<Complaint>> {
-        let Some(generated) = self.find()? else { return Ok(()) };
+        let Some(generated) = self.find()? else { return self.refuse_unknown_calls() };
         let plan = generate::plan(&self.directory.join(self.spec), &Around::default(), self.settings)?;
         if generated.digest != plan.digest() {
             self.regenerate(&generated, &plan, is_built, is_human)?;
         }
         self.refuse_unfilled(&generated, &plan)
+    }
+
+    /// An error if settings without a generated file that is known have weights or values for calls that do not exist.
+    fn refuse_unknown_calls(&self) -> Result<(), Vec<Complaint>> {
+        let harness = &self.settings.harness;
+        let names_calls = !harness.weights.is_empty() || !harness.values.is_empty();
+        match names_calls && judge::is_tla(Path::new(self.spec)) {
+            true => generate::plan(&self.directory.join(self.spec), &Around::default(), self.settings).map(|_| ()),
+            false => Ok(()),
+        }
     }
 
     /// The generated file, if this harness has one for this specification.

@@ -139,9 +139,12 @@ fn without(arguments: &[OsString], name: &str) -> Vec<OsString> {
 /// Where the instrumented build of a program is, and that build's target directory. `None` if the program is not in a
 /// target directory.
 pub(super) fn instrumented_path(program: &Path) -> Option<(PathBuf, PathBuf)> {
-    let profile = program.parent()?;
+    let directory = program.parent()?;
+    // Cargo has examples in a directory of the profile.
+    let profile = if directory.ends_with("examples") { directory.parent()? } else { directory };
     let target = profile.parent().filter(|target| !target.as_os_str().is_empty())?.join(DIRECTORY);
-    let program = target.join(TARGET).join(profile.file_name()?).join(program.file_name()?);
+    let below = program.strip_prefix(profile).ok()?;
+    let program = target.join(TARGET).join(profile.file_name()?).join(below);
     Some((program, target))
 }
 
@@ -183,6 +186,10 @@ mod tests {
         assert_eq!(
             check("target/release/harness").unwrap(),
             "target/omnilink-sched/x86_64-unknown-linux-gnu/release/harness"
+        );
+        assert_eq!(
+            check("target/release/examples/lineup").unwrap(),
+            "target/omnilink-sched/x86_64-unknown-linux-gnu/release/examples/lineup"
         );
         assert_eq!(check("release/harness"), None);
         assert_eq!(check("harness"), None);

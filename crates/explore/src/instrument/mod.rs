@@ -28,8 +28,17 @@ pub enum CannotInstrument {
     #[error("no build command: set `build` in `[harness]`")]
     NotBuilt,
     /// The build command does not show what it builds where.
-    #[error("unsupported build command `{0}`: set `build` and `run` in `[harness.controlled]`")]
-    Unclear(String),
+    #[error(
+        "unsupported build command `{command}`: set `build` and `run` in `[harness.controlled]`, for a build in a directory \
+         of its own; `CC`, `CXX` and `PATH` name the compilers there. For example:\n\n[harness.controlled]\nbuild = \
+         [\"sh\", \"-c\", \"cmake -B target/controlled && cmake --build target/controlled\"]\nrun = {run}\n"
+    )]
+    Unclear {
+        /// The command.
+        command: String,
+        /// The command that runs the program built in that directory, as TOML.
+        run: String,
+    },
     /// A directory cannot be created.
     #[error("{path}: cannot create it: {error}", path = path.display())]
     Directory {
@@ -158,7 +167,7 @@ impl Program {
                 directory: self.directory.clone(),
             });
         }
-        let unclear = || CannotInstrument::Unclear(self.build.join(" "));
+        let unclear = || CannotInstrument::Unclear { command: self.build.join(" "), run: run_from(&self.run) };
         let (Some(command), [program, rest @ ..]) = (self.build.first(), &*self.run) else {
             return Err(CannotInstrument::NotBuilt);
         };
@@ -190,6 +199,14 @@ impl Program {
         let run = std::iter::once(program.to_string_lossy().into_owned()).chain(rest.iter().cloned()).collect();
         Ok(Program { build, run, environment, directory: self.directory.clone() })
     }
+}
+
+/// The command that runs a program from a directory of its own, as TOML.
+fn run_from(run: &[String]) -> String {
+    let name = run.first().and_then(|program| Path::new(program).file_name()).unwrap_or_default();
+    let program = format!("target/controlled/{}", name.to_string_lossy());
+    let words = std::iter::once(&program).chain(run.iter().skip(1));
+    format!("[{}]", words.map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", "))
 }
 
 fn without_dot(program: &str) -> &Path {
@@ -264,7 +281,13 @@ mod tests {
         /bin/omnilink build cxx --runtime /the r -- c++ -O2 main.cpp -o target/omnilink-sched/harness
         target/omnilink-sched/harness
         ");
-        insta::assert_snapshot!(check("make", "./harness", None), @"unsupported build command `make`: set `build` and `run` in `[harness.controlled]`");
+        insta::assert_snapshot!(check("make", "./harness -v", None), @r#"
+        unsupported build command `make`: set `build` and `run` in `[harness.controlled]`, for a build in a directory of its own; `CC`, `CXX` and `PATH` name the compilers there. For example:
+
+        [harness.controlled]
+        build = ["sh", "-c", "cmake -B target/controlled && cmake --build target/controlled"]
+        run = ["target/controlled/harness", "-v"]
+        "#);
         let settings = Controlled { build: Vec::new(), run: vec!["./other".into()] };
         insta::assert_snapshot!(check("make", "./harness", Some(&settings)), @"
         make
