@@ -169,13 +169,26 @@ fn a_report_alone_has_a_page() {
 }
 
 #[test]
-fn pages_of_several_histories_are_numbered() {
+fn several_histories_have_a_list_and_pages_for_those_not_accepted() {
     let directory = queue("several");
-    fs::copy(directory.join("trace.jsonl"), directory.join("again.jsonl")).expect("a copy");
-    let args = ["check", "Queue.tla", "trace.jsonl", "again.jsonl", "--report", "html=out.html"];
-    assert_eq!(run(&directory, &args).code, 1);
-    assert_eq!(part(&directory.join("out-2.html"), "head")["report"]["history"]["name"], "again.jsonl");
-    assert!(directory.join("out-1.html").is_file() && !directory.join("out.html").exists());
+    fs::create_dir(directory.join("b")).expect("a directory");
+    fs::copy(directory.join("trace.jsonl"), directory.join("b/trace.jsonl")).expect("a copy");
+    let good = "{\"process\": 0, \"start\": 1, \"end\": 2, \"action\": \"Enqueue\", \"args\": {\"elem\": 1}}\n";
+    fs::write(directory.join("good.jsonl"), good).expect("a file");
+    let args = ["check", "Queue.tla", "trace.jsonl", "good.jsonl", "b/trace.jsonl", "--report", "html=out.html"];
+    let checked = run(&directory, &args);
+    assert_eq!(checked.code, 1, "{}{}", checked.stdout, checked.stderr);
+    for (page, name) in [("out-trace.jsonl.html", "trace.jsonl"), ("out-trace.jsonl-2.html", "b/trace.jsonl")] {
+        assert_eq!(part(&directory.join(page), "head")["report"]["history"]["name"], name);
+    }
+    let pages = fs::read_dir(&directory)
+        .expect("a directory")
+        .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with("out")));
+    assert_eq!(pages.count(), 3);
+    let list = fs::read_to_string(directory.join("out.html")).expect("a list");
+    assert!(list.contains("3 histories: 1 accepted, 2 rejected"), "{list}");
+    assert!(list.contains("<td>good.jsonl</td><td>accepted</td>"), "{list}");
+    assert!(list.contains("<a href=\"./out-trace.jsonl-2.html\">b/trace.jsonl</a>"), "{list}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub fn served(text: &str) -> String {
 }
 
 /// The title of every page, near its beginning.
-const TITLE: &str = "<title>OmniLink</title>";
+pub(crate) const TITLE: &str = "<title>OmniLink</title>";
 
 /// True for the beginning of a file written by any version of [`file()`].
 pub fn is_ours(bytes: &[u8]) -> bool {
@@ -64,7 +64,7 @@ fn viewer() -> ([&'static str; 3], &'static str) {
 
 /// Escapes text for HTML. Invisible characters and bidirectional controls are written out, the same ones as by
 /// `visible` in `viewer/src/text.ts`.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for char in text.chars() {
         match char {

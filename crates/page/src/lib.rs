@@ -40,6 +40,8 @@
 
 pub mod encode;
 mod html;
+mod listing;
 
 pub use encode::{About, Encoder, Index, IndexRun, Level, Part, Served, index, states};
 pub use html::{file, is_ours, policy, served};
+pub use listing::{Listed, listing};

@@ -35,7 +35,7 @@ pub(crate) struct CheckArgs {
     pub(crate) assume: AssumeArgs,
 
     /// Also write a report: `html=FILE`, `junit=FILE`, `sarif=FILE`, `json=FILE` or `md=FILE`. Repeatable. An HTML page
-    /// covers one history; several histories get one numbered page each.
+    /// covers one history; several histories get a list in this file, and a page beside it for each that is not accepted.
     #[arg(long = "report", value_name = "KIND=FILE")]
     pub(crate) reports: Vec<Extra>,
 

@@ -1,16 +1,18 @@
 //! The destinations of reports: printed as they come, files at the end.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use judge::InputError;
+use page::Listed;
 use report::{Detail, ReadError, Report, Timeline, Unchecked, Verdict, clean, visible_json};
 use serde_json::json;
 
 use crate::args::{CheckArgs, CheckOutput, Extra, ExtraKind};
 use crate::check::Found;
-use crate::files::{self, page, write_page};
+use crate::files::{self, TOOL, write_page};
 use crate::terminal;
 
 /// Prints a report, if it is to be printed now.
@@ -57,7 +59,7 @@ pub(crate) fn write_extras(
     for Extra { kind, path } in extras {
         let text = match kind {
             ExtraKind::Html => {
-                write_pages(path, reports, timelines)?;
+                write_pages(path, reports, timelines, unchecked)?;
                 continue;
             }
             ExtraKind::Json => document(reports, unchecked),
@@ -70,21 +72,49 @@ pub(crate) fn write_extras(
     Ok(())
 }
 
-/// A page for each report: in this file if there is only one, otherwise in numbered files.
-fn write_pages(path: &Path, reports: &[Report], timelines: &[Timeline]) -> Result<(), (String, InputError)> {
-    for (place, report) in reports.iter().enumerate() {
-        let path = if reports.len() == 1 { path.to_owned() } else { numbered(path, place + 1) };
-        let page = page(report, timelines.get(place), None, None);
-        write_page(&path, &page).map_err(|error| (path.display().to_string(), error))?;
+/// The page of the only report; otherwise a list of all histories, and beside it a page for each that is not accepted.
+fn write_pages(
+    path: &Path,
+    reports: &[Report],
+    timelines: &[Timeline],
+    unchecked: &[Unchecked],
+) -> Result<(), (String, InputError)> {
+    let write = |path: &Path, page: &str| write_page(path, page).map_err(|error| (path.display().to_string(), error));
+    if let ([report], []) = (reports, unchecked) {
+        return write(path, &files::page(report, timelines.first(), None, None));
     }
-    Ok(())
+    let mut names = HashSet::new();
+    let mut listed = Vec::new();
+    for (place, report) in reports.iter().enumerate() {
+        let sentence = report::sentence(report);
+        let page = sentence.as_ref().map(|_| page_name(path, &report.history.name, &mut names));
+        if let Some(name) = &page {
+            write(&path.with_file_name(name), &files::page(report, timelines.get(place), None, None))?;
+        }
+        let (name, verdict) = (report.history.name.clone(), report::verdict_word(report).to_owned());
+        listed.push(Listed { name, verdict, sentence: sentence.unwrap_or_default(), page });
+    }
+    listed.extend(unchecked.iter().map(|history| Listed {
+        name: history.history.clone(),
+        verdict: "not checked".to_owned(),
+        sentence: history.problems.first().map(|problem| problem.message.clone()).unwrap_or_default(),
+        page: None,
+    }));
+    let summary = report::summary(reports, unchecked);
+    let summary = if summary.is_empty() { "No histories" } else { summary.trim_end() };
+    write(path, &page::listing(TOOL, summary, &listed))
 }
 
-/// `report.html` as `report-2.html`.
-fn numbered(path: &Path, number: usize) -> PathBuf {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
-    path.with_file_name(format!("{stem}-{number}{extension}"))
+/// The page of a history beside the list: `report.html` and `runs/a.jsonl` give `report-a.jsonl.html`.
+fn page_name(list: &Path, history: &str, used: &mut HashSet<String>) -> String {
+    const LONGEST: usize = 80;
+    let stem = list.file_stem().unwrap_or_default().to_string_lossy();
+    let name = history.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '-' };
+    let name: String = name.chars().take(LONGEST).map(plain).collect();
+    let numbered = (2..).map(|number| format!("{stem}-{name}-{number}.html"));
+    let mut candidates = std::iter::once(format!("{stem}-{name}.html")).chain(numbered);
+    candidates.find(|candidate| used.insert(candidate.clone())).expect("there are more numbers than names")
 }
 
 fn append(path: &PathBuf, text: &str) -> Result<(), (String, InputError)> {
