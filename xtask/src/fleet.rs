@@ -46,8 +46,9 @@ const ENGINES: [Engine; 3] = [
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     workspace.cargo(&format!("clippy --profile engine {PACKAGES} -p omnilink-python --all-targets -- -D warnings"))?;
-    workspace.cargo("clippy --profile engine -p omnilink-cli --features fleet -- -D warnings")?;
+    workspace.cargo("clippy --profile engine -p omnilink-cli --features fleet --bins --test keys -- -D warnings")?;
     workspace.cargo(&format!("nextest run --cargo-profile engine {PACKAGES}"))?;
+    workspace.cargo("nextest run --cargo-profile engine -p omnilink-cli --features fleet --test keys")?;
     workspace.cargo(&format!("test --quiet --doc --profile engine {PACKAGES}"))?;
     // Links the command with the engine, and runs it.
     workspace.cargo("nextest run --cargo-profile engine -p omnilink-cli --features fleet --test by")?;

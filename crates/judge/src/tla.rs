@@ -73,9 +73,7 @@ impl Tla {
         let config = asked.config.clone().or_else(|| config.is_file().then_some(config));
         let around = Around { config, includes: asked.includes.clone() };
         let mut parts = Parts::read(&root, &around)?;
-        if around.config.is_none() {
-            assume_behavior(&mut parts);
-        }
+        assume_behavior(&mut parts);
         Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file, linked: OnceLock::new() })
     }
 
@@ -749,9 +747,11 @@ fn tagged(spec: &TraceSpec<'_>, outcome: &Outcome, tags: &[(String, DefId)]) -> 
     tagged
 }
 
-/// Without a configuration, the specification is the operator with the usual name.
+/// If the configuration does not name a behavior, for example because it has constants only, or if there is none, the
+/// specification is the operator with the usual name.
 pub(crate) fn assume_behavior(parts: &mut Parts) {
-    if parts.config.specification.is_some() || parts.config.next.is_some() {
+    let config = &parts.config;
+    if config.specification.is_some() || config.init.is_some() || config.next.is_some() {
         return;
     }
     let named = |name: &str| {

@@ -74,3 +74,27 @@ fn operations_that_cannot_be_are_named_by_their_lines() {
         @"line 1: T0:0 ends at 4, before it starts at 5; "
     );
 }
+
+/// A configuration that does not name a behavior is used with the usual names.
+#[cfg(feature = "tla")]
+#[test]
+fn a_configuration_may_have_constants_only() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("a file");
+    write(
+        "Queue.tla",
+        "---- MODULE Queue ----\nEXTENDS Integers, Sequences\nCONSTANT Cap\nVARIABLE q\nInit == q = <<>>\n\
+         Put(v) == Len(q) < Cap /\\ q' = Append(q, v)\nNext == \\E v \\in Nat : Put(v)\n====\n",
+    );
+    write("Queue.cfg", "CONSTANT Cap = 1\n");
+    write("one", "T0 [1 2] Put(1)\n");
+    write("two", "T0 [1 2] Put(1)\nT0 [3 4] Put(2)\n");
+    let spec = directory.path().join("Queue.tla").display().to_string();
+    let check = |name: &str| {
+        let judge = Judge::new(&spec, Options::default()).expect("a specification");
+        let recording = Recording::at(directory.path().join(name), None);
+        let case = &mut Case { recording: &recording, label: name, witness: None, limits: &Unlimited };
+        judge.report(case).expect("a verdict").verdict.word()
+    };
+    assert_eq!([check("one"), check("two")], ["accepted", "rejected"]);
+}

@@ -272,8 +272,10 @@ impl Callable {
             combine(&mut errors, Error::new_spanned(receiver, message));
         }
         if let Some(asyncness) = &signature.asyncness {
-            let message =
-                format!("`{name}` is async: a call is recorded from its beginning to its return on one thread; {out}");
+            let message = format!(
+                "`{name}` is async, which is unsupported: a call is recorded from its beginning to its return on one \
+                 thread; describe a type whose methods wait for it, as with `block_on` of your runtime, or {out}"
+            );
             combine(&mut errors, Error::new_spanned(asyncness, message));
         }
         if let Safety::Unsafe(token) = &signature.safety {
@@ -682,7 +684,7 @@ mod tests {
         insta::assert_snapshot!(check_method("", "pub fn pop(&mut self) -> i64 {}"), @"`pop` takes `&mut self`, but threads share the object: name a lock, such as `#[object(lock = std::sync::Mutex)]`");
         insta::assert_snapshot!(check_method("", "pub fn close(self) {}"), @"`close` consumes the object, but other threads use it: take `&self`, or leave it out with `#[calls(skip)]`");
         insta::assert_snapshot!(check_method("", "pub fn close(self: Arc<Self>) {}"), @"`close` must borrow the object, because other threads use it: take `&self`, or leave it out with `#[calls(skip)]`");
-        insta::assert_snapshot!(check_method("", "pub async fn pop(&self) {}"), @"`pop` is async: a call is recorded from its beginning to its return on one thread; leave it out with `#[calls(skip)]`");
+        insta::assert_snapshot!(check_method("", "pub async fn pop(&self) {}"), @"`pop` is async, which is unsupported: a call is recorded from its beginning to its return on one thread; describe a type whose methods wait for it, as with `block_on` of your runtime, or leave it out with `#[calls(skip)]`");
         insta::assert_snapshot!(check_method("", "pub unsafe fn pop(&self) {}"), @"`pop` is unsafe, and arbitrary orders of calls may break its contract; leave it out with `#[calls(skip)]`");
         insta::assert_snapshot!(check_method("", "#[calls(1)] pub fn push<T: Into<i64>>(&self, item: T) {}"), @"`push` is generic, and a trace holds values of one type: write a method that chooses it, or leave it out with `#[calls(skip)]`");
         insta::assert_snapshot!(check_method("", "#[calls(1)] fn new(item: i64) {}"), @"`new` has no receiver, so it is not a call on an object");

@@ -1,5 +1,4 @@
 //! Objects whose calls are listed from their methods: the list, and the recorded operations.
-#![cfg(feature = "derive")]
 #![allow(unreachable_pub, reason = "public methods are the calls")]
 
 mod common;

@@ -121,13 +121,19 @@ pub(super) fn ci_file(ci: Ci, language: Language, check: &str) -> Option<TextFil
         Ci::None => return None,
     };
     // A Docker image with the compiler of the harness, in a Debian for which there is a wheel of the command.
-    let image = match language {
-        Language::Rust => "rust:1-bookworm",
-        Language::Cpp => "gcc:14-bookworm",
+    let (image, tools) = match language {
+        Language::Rust => ("rust:1-bookworm", ""),
+        Language::Cpp => ("gcc:14-bookworm", "cmake "),
+    };
+    let unreleased = match action().starts_with(UNSET) {
+        true => "\n      # This build of omnilink belongs to no release yet: put the owner of its repository here.",
+        false => "",
     };
     let text = text
         .replace("{check}", check)
         .replace("{image}", image)
+        .replace("{tools}", tools)
+        .replace("{unreleased}", unreleased)
         .replace("{action}", action())
         .replace("{package}", env!("CARGO_PKG_NAME"))
         .replace("{version}", VERSION);
@@ -145,6 +151,9 @@ fn sources(directory: &Dir<'_>, below: &str) -> Vec<TextFile> {
     sources.sort();
     sources
 }
+
+/// The owner of a repository that has no address yet.
+const UNSET: &str = "owner--unset/";
 
 /// The action as a workflow names it: the owner and the name of our repository.
 fn action() -> &'static str {
@@ -222,7 +231,7 @@ jobs:
       - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
           persist-credentials: false
-      # The version that wrote the harness.
+      # The version that wrote the harness.{unreleased}
       - uses: {action}@v{version}
         with:
           args: {check}
@@ -237,7 +246,7 @@ omnilink:
   timeout: 30m
   before_script:
     - apt-get update
-    - apt-get install --yes --no-install-recommends python3-venv
+    - apt-get install --yes --no-install-recommends {tools}python3-venv
     - python3 -m venv /opt/omnilink
     # The version that wrote the harness.
     - /opt/omnilink/bin/pip install {package}=={version}
