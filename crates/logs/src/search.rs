@@ -66,6 +66,8 @@ pub struct Stats {
     pub explained: u32,
     /// The largest number of configurations that explain equally many events.
     pub widest: usize,
+    /// The number of times an event that may be next was left out, because another order of events is enough.
+    pub left_out: u64,
 }
 
 /// How a configuration was reached.
@@ -280,6 +282,7 @@ impl Graph {
             again => {
                 all.stats.generated += self.stats.generated;
                 all.stats.distinct += self.stats.distinct;
+                all.stats.left_out = self.stats.left_out;
                 *self = all;
                 Ok(again)
             }
@@ -442,6 +445,7 @@ impl Graph {
         }
         let set = best.map_or(&[][..], |(_, place)| &sets[place]);
         self.is_reduced |= set.len() < next.len();
+        self.stats.left_out += (next.len() - set.len()) as u64;
         let is_chosen = |event: &usize| set.contains(event);
         let (next, steps) = next.iter().zip(known).filter(|(event, _)| is_chosen(event)).unzip::<_, _, _, Vec<_>>();
         Ok(Chosen { next, steps: steps.into_iter().map(Option::unwrap_or_default).collect() })

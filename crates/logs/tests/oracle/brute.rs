@@ -23,6 +23,8 @@ pub(crate) enum Decision {
     Rejected(u32),
     /// Rejected, but lost events may explain it: with the most events that a behavior explains and they may follow.
     Open(u32),
+    /// Every behavior violates an invariant; the oracle ignores invariants.
+    Violated,
     /// An event comes before itself.
     Contradiction,
 }
