@@ -46,6 +46,9 @@ use place::Touches;
 /// The maximum number of events of a chain to compare an event with. The event behind them counts as dependent.
 const MOST_COMPARED: u32 = 4_096;
 
+/// The maximum number of events for which a persistent set is looked for.
+const MOST_SEEDS: usize = 16;
+
 /// The relation of independence of the events of a log, and the order.
 pub(crate) struct Reduction<'a> {
     bound: &'a Bound,
@@ -76,15 +79,22 @@ impl<'a> Reduction<'a> {
             }
             kinds.push(kind);
         }
+        if touches.iter().all(|touches| touches.0.is_none()) {
+            return None;
+        }
         let before = transitive(bound);
         Some(Reduction { bound, kinds, touches, conflicts: HashMap::default(), before, first: HashMap::default() })
     }
 
-    /// Persistent sets of events that may be next, the smallest first.
+    /// Persistent sets of events that may be next, the smallest first: one of a single event if that is found, and
+    /// otherwise those of a few events.
     pub(crate) fn persistent(&mut self, position: &[u32], next: &[usize]) -> Vec<Vec<usize>> {
         let mut sets: Vec<Vec<usize>> = Vec::new();
-        for &seed in next {
-            let set = self.closure(position, seed);
+        for &seed in next.iter().take(MOST_SEEDS) {
+            let set = self.closure(position, seed, next.len());
+            if set.len() == 1 {
+                return vec![set];
+            }
             if set.len() < next.len() && !sets.contains(&set) {
                 sets.push(set);
             }
@@ -96,24 +106,27 @@ impl<'a> Reduction<'a> {
         sets
     }
 
-    /// The least persistent set that this finds for an event.
-    fn closure(&mut self, position: &[u32], seed: usize) -> Vec<usize> {
+    /// The least persistent set that this finds for an event; it is given up when it has all of `most` events.
+    fn closure(&mut self, position: &[u32], seed: usize, most: usize) -> Vec<usize> {
         let order = &self.bound.order;
+        let mut has = vec![false; order.chains.len()];
+        has[order.places[seed].0] = true;
         let mut set = vec![seed];
         let mut done = 0;
-        while let Some(&event) = set.get(done) {
+        while let Some(&event) = set.get(done).filter(|_| set.len() < most) {
             let mut is_closed = true;
             for chain in 0..order.chains.len() {
-                if set.iter().any(|&other| order.places[other].0 == chain) {
+                if has[chain] {
                     continue;
                 }
                 let Some(dependent) = self.first_dependent(event, chain, position[chain]) else { continue };
                 if let Some(added) = self.enabling(dependent, position, &set) {
+                    has[order.places[added].0] = true;
                     set.push(added);
                     is_closed = false;
                 }
             }
-            // What was added may be before other events of chains that were looked at, but only makes fewer reachable.
+            // With more events in the set, fewer others can happen before all of them.
             done += usize::from(is_closed);
         }
         set.sort_unstable();
@@ -178,12 +191,21 @@ impl<'a> Reduction<'a> {
 /// For each event the number of events of each chain that come before it, also through others.
 fn transitive(bound: &Bound) -> Vec<Box<[u32]>> {
     let order = &bound.order;
-    let mut before = order.needs.clone();
+    let mut before: Vec<Box<[u32]>> = vec![Box::default(); order.needs.len()];
     for event in order.sequence(&[], &[]) {
-        let mut own = before[event].clone();
-        for (chain, need) in order.needs[event].iter().enumerate().filter(|(_, need)| **need > 0) {
-            let last = order.chains[chain][*need as usize - 1];
-            own.iter_mut().zip(&before[last]).for_each(|(own, more)| *own = (*own).max(*more));
+        let (chain, index) = order.places[event];
+        let mut own = match index.checked_sub(1) {
+            Some(last) => before[order.chains[chain][last]].clone(),
+            None => vec![0; order.chains.len()].into(),
+        };
+        own[chain] = number(index);
+        for (chain, need) in order.needs[event].iter().enumerate() {
+            // Otherwise it comes before an event that was looked at.
+            if *need > own[chain] {
+                let last = order.chains[chain][*need as usize - 1];
+                own.iter_mut().zip(&before[last]).for_each(|(own, more)| *own = (*own).max(*more));
+                own[chain] = own[chain].max(*need);
+            }
         }
         before[event] = own;
     }
