@@ -143,10 +143,10 @@ enum How {
 impl Limits {
     pub(crate) fn new(settings: &Settings, label: &str) -> Limits {
         let started = Instant::now();
-        let is_terminal = std::io::stderr().is_terminal();
+        // A monitor makes limits for each check, so nothing is asked of the system that is not needed.
         let how = match settings.progress {
             Progress::Bar => How::Bar(bar(label)),
-            Progress::Auto if is_terminal => How::Bar(bar(label)),
+            Progress::Auto if std::io::stderr().is_terminal() => How::Bar(bar(label)),
             Progress::Auto | Progress::Counters => How::Counters,
             Progress::None => How::Nothing,
         };

@@ -13,7 +13,8 @@ use super::wrong;
 use crate::args::MonitorArgs;
 use crate::exit::Exit;
 
-/// An interval that is not over: when it began, in seconds since 1970, and what had been checked and found by then.
+/// An interval that is not over: its start in seconds since 1970, and the checked operations and the violations
+/// by cause until then.
 type Interval = (u64, u64, BTreeMap<String, u64>);
 
 /// The intervals of one partition.

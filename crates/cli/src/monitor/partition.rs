@@ -174,7 +174,7 @@ impl<'a> Partition<'a> {
         self.show(outlet);
         self.note(true)?;
         let Some(text) = text else { return Ok(true) };
-        // What was found at the end is in the ledger.
+        // The ledger has the findings of the end.
         let text = Checkpoint::at(&text, self.position()).map_err(|error| wrong(&self.args.source, error))?;
         self.store(&text, true)
     }
@@ -192,7 +192,7 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// Notes what was found in the ledger, if there is one and it is time. Returns whether it did.
+    /// Adds an entry to the ledger, if there is one and it is time. Returns whether it did.
     fn note(&mut self, is_last: bool) -> Result<bool, Exit> {
         match &mut self.intervals {
             Some(intervals) => intervals.note(&self.monitor, is_last),

@@ -45,7 +45,7 @@ struct Open {
     said: Instant,
 }
 
-/// What was read: each line, or why it cannot be read.
+/// Lines, each or the reason why it cannot be read.
 pub(super) type Read = Vec<Result<Line, String>>;
 
 impl Written {
@@ -65,7 +65,7 @@ impl Written {
         (self.offset, self.open.iter().map(|(place, open)| (*place, open.text.len() as u64)).collect())
     }
 
-    /// Reads what was added and what has changed. Nothing if that is all for now.
+    /// Reads the lines that were added or have changed.
     pub(super) fn poll(&mut self) -> io::Result<Read> {
         let mut read = Vec::new();
         for (place, length) in std::mem::take(&mut self.unread) {
