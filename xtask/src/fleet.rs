@@ -50,8 +50,6 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     workspace.cargo(&format!("nextest run --cargo-profile engine {PACKAGES}"))?;
     workspace.cargo("nextest run --cargo-profile engine -p omnilink-cli --features fleet --test keys")?;
     workspace.cargo(&format!("test --quiet --doc --profile engine {PACKAGES}"))?;
-    // Links the command with the engine, and runs it.
-    workspace.cargo("nextest run --cargo-profile engine -p omnilink-cli --features fleet --test by")?;
     workspace.cargo("nextest run --cargo-profile engine -p omnilink-fuzz --features columns tests::columns")?;
     if options.kills == 0 {
         return Ok(());

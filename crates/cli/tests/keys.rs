@@ -1,5 +1,4 @@
 //! `omnilink check --by`: a verdict for each key of operations in Parquet files. `cargo xtask fleet` runs it.
-#![cfg(feature = "fleet")]
 
 mod tool;
 

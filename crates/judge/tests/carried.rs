@@ -11,6 +11,12 @@ fn the_book_names_the_types_that_are_not_carried() {
     let not_carried: Vec<&str> = models::names().iter().map(|about| about.name).filter(|name| !carries(name)).collect();
     assert_eq!(not_carried, ["mutex"]);
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src");
-    let text = fs::read_to_string(book.join("fleet.md")).expect("a chapter").replace('\n', " ");
-    assert!(text.contains("States are carried for built-in specifications, except `mutex`"));
+    let chapters = [
+        ("fleet.md", "States are carried for built-in specifications, except `mutex`"),
+        ("monitor.md", "The states of all built-in types but `mutex` are carried"),
+    ];
+    for (chapter, sentence) in chapters {
+        let text = fs::read_to_string(book.join(chapter)).expect("a chapter").replace('\n', " ");
+        assert!(text.contains(sentence), "{chapter}");
+    }
 }
