@@ -65,7 +65,7 @@ fn are_equal(listed: &Value, recorded: &Value) -> bool {
 
 /// A thread that neither made all its calls nor is pending in one, although it had its turn: the execution did not come
 /// to an end. `made` has the number of calls of a thread, and whether the last one is pending.
-pub(crate) fn missing(test: &Test, made: impl Fn(Thread) -> (usize, bool)) -> Option<Misfit> {
+fn missing(test: &Test, made: impl Fn(Thread) -> (usize, bool)) -> Option<Misfit> {
     let is_over = |thread: Thread, calls: usize| {
         let (made, is_pending) = made(thread);
         made >= calls && !(is_pending && made == calls)
