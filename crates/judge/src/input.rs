@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 use history::format::binary::{self, Merge, ReadError, SegmentReader};
-use history::format::json::Json;
 use history::format::{Format, FormatError, msgpack};
 use history::{Halt, IllFormed, Stop, Trace};
 use report::clean;
@@ -221,6 +220,7 @@ impl Text {
 }
 
 /// True if a path is a log, and not a trace in one of our own formats: its first line is no operation of a trace.
+#[cfg(feature = "tla")]
 pub(crate) fn is_log(path: &Path) -> bool {
     if path.is_dir() {
         return !recordings(path).is_ok_and(|inside| inside == [path]);
@@ -231,7 +231,7 @@ pub(crate) fn is_log(path: &Path) -> bool {
     }
     let text = String::from_utf8_lossy(&bytes);
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    match Json::parse(first) {
+    match history::format::json::Json::parse(first) {
         Ok(line) => {
             let has_keys = ["action", "start", "process"].iter().all(|key| line.field(key).is_some());
             !has_keys || history::format::jsonl::read(first.as_bytes()).is_err()

@@ -32,6 +32,7 @@ pub struct Recording {
     held: OnceLock<Held>,
     losses: OnceLock<Vec<String>>,
     notes: OnceLock<Vec<String>>,
+    #[cfg(feature = "tla")]
     is_log: OnceLock<bool>,
 }
 
@@ -58,7 +59,7 @@ impl Recording {
 
     fn of_whole(whole: Whole) -> Recording {
         let held = OnceLock::from(Held::Whole(whole));
-        Recording { held, is_log: OnceLock::from(false), ..Recording::default() }
+        Recording { held, ..Recording::default() }
     }
 
     /// The file or directory that it can be read from again.
@@ -67,6 +68,7 @@ impl Recording {
     }
 
     /// True if it is a log, and not a trace in one of our own formats. The file is looked at once.
+    #[cfg(feature = "tla")]
     pub(crate) fn is_log(&self) -> bool {
         let looks_like_one = || match self.kind {
             None => self.path().is_some_and(input::is_log),
