@@ -33,6 +33,7 @@
 //! `--exhaustive` and `--no-shortcuts` switch this off, and the oracle of this crate compares both.
 
 mod event;
+mod known;
 mod place;
 mod touch;
 

@@ -79,6 +79,34 @@ impl Shape {
         }
     }
 
+    /// The shape with another part at a key.
+    pub(crate) fn except(self, key: &Value, part: Shape) -> Shape {
+        match (self, part) {
+            (Shape::Is(value), Shape::Is(part)) => match value.except(key, part) {
+                Ok(Some(value)) => Shape::Is(value),
+                // Without the key, nothing changes.
+                Ok(None) => Shape::Is(value),
+                Err(_) => Shape::Any,
+            },
+            (Shape::Is(value), part) => match (value.function_domain(), value.function_values()) {
+                (Some(domain), Some(values)) => {
+                    let whole = |value: &Value| Shape::Is(value.clone());
+                    let pairs = domain.elements().iter().cloned().zip(values.iter().map(whole));
+                    Shape::of_pairs(pairs.collect()).except(key, part)
+                }
+                _ => Shape::Any,
+            },
+            (Shape::Has(mut pairs), part) => {
+                // Another key may be one that the function lacks.
+                if let Some((_, known)) = pairs.iter_mut().find(|(known, _)| known == key) {
+                    *known = part;
+                }
+                Shape::of_pairs(pairs)
+            }
+            (Shape::Any, _) => Shape::Any,
+        }
+    }
+
     /// The value, if it is known.
     pub(crate) fn value(&self) -> Option<&Value> {
         if let Shape::Is(value) = self { Some(value) } else { None }
