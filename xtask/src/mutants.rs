@@ -31,7 +31,7 @@ pub(crate) const CRATES: [Crate; 9] = [
     Crate { name: "logs", tested_by: &[] },
     Crate { name: "models", tested_by: &[] },
     Crate { name: "monitor", tested_by: &[] },
-    Crate { name: "search", tested_by: &["weak"] },
+    Crate { name: "search", tested_by: &["models"] },
     Crate { name: "validate", tested_by: &["judge"] },
     Crate { name: "weak", tested_by: &[] },
 ];
