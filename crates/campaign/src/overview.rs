@@ -187,7 +187,7 @@ impl Overview {
         text
     }
 
-    /// Whether a cause is new and not accepted, or a monitor found a violation, which nobody has fixed by the next interval.
+    /// Whether a cause is new and not accepted, or a monitor found a violation, which the next interval does not undo.
     pub fn has_news(&self) -> bool {
         let fails = |object: &Object| object.how == MONITORED && object.verdict == "fails";
         self.causes.iter().any(|cause| cause.is_new && !cause.is_accepted()) || self.objects.iter().any(fails)

@@ -1,5 +1,7 @@
 //! Checks histories against a specification in Rust: a built-in one, or the user's own.
 
+mod evidence;
+
 use std::fmt::{self, Debug, Formatter};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,11 +14,8 @@ use models::level::Options as LevelOptions;
 use models::smallest::{Part, smallest};
 use models::stretch::{Stretch, check_stretch};
 use models::{Model, Visitor, with_model};
-use report::{
-    Coverage, CoveredAction, Evidence, Field, Keys, Legal, Mentions, OpRef, Reason, RejectedKey, Rejection, Report,
-    Stuck, Timeline,
-};
-use search::{Assumption, Explanation, Misfit, Route, Spec, Stats, Why};
+use report::{Coverage, CoveredAction, Field, Keys, Mentions, RejectedKey, Report, Timeline};
+use search::{Assumption, Misfit, Route, Spec, Stats};
 
 use crate::input::InputError;
 use crate::keys::{self, Carried, Key, KeyVerdict};
@@ -30,6 +29,8 @@ use crate::show::{
 };
 use crate::{Against, Case, Failed, Limits, Stage, level};
 use weak::Class;
+
+use self::evidence::stuck;
 
 /// A specification in Rust.
 #[derive(Debug)]
@@ -744,59 +745,4 @@ impl Watcher for SharedWidths<'_> {
             known.store(u32::try_from(width).unwrap_or(u32::MAX), Ordering::Relaxed);
         }
     }
-}
-
-/// Every order gets stuck.
-fn stuck(
-    sentence: String,
-    explanation: &Explanation<String>,
-    part: Option<Part>,
-    mentions: &mut Mentions<OpId>,
-) -> Rejection {
-    let mut shown: Vec<&String> = Vec::new();
-    let mut reasons: Vec<Reason> = Vec::new();
-    let mut interpretations = Vec::new();
-    let blocked: Vec<OpRef> = explanation.blocked.iter().map(|&op| mentions.op(op)).collect();
-    for stuck in &explanation.stuck {
-        let state = shown.iter().position(|known| **known == stuck.state).unwrap_or_else(|| {
-            shown.push(&stuck.state);
-            shown.len() - 1
-        });
-        let step = |step: &search::Placed| report::Step { op: mentions.op(step.op), partway: step.partway };
-        let recent = stuck.recent.iter().map(step).collect();
-        interpretations.push(report::Interpretation { state, recent });
-        for refusal in &stuck.refused {
-            let op = mentions.op(refusal.op);
-            let why = match &refusal.why {
-                Why::MustFollow(before) => report::Why::Time { after: mentions.op(*before) },
-                Why::LeadsNowhere => report::Why::Dead,
-                Why::Disabled(reason) => {
-                    let text = reason.clone().unwrap_or_else(|| "the specification does not allow it".into());
-                    report::Why::Words { text }
-                }
-            };
-            match reasons.iter_mut().find(|reason| reason.op == op && reason.why == why) {
-                Some(reason) if reason.states.contains(&state) => {}
-                Some(reason) => reason.states.push(state),
-                None => reasons.push(Reason { op, states: vec![state], why }),
-            }
-        }
-    }
-    reasons.sort_by_key(|reason| (!blocked.contains(&reason.op), reason.op));
-    let evidence = Evidence::Stuck(Stuck {
-        states: shown.into_iter().cloned().map(state_of).collect(),
-        groups: Vec::new(),
-        interpretations,
-        reasons,
-        expected: Vec::new(),
-        expects_more: false,
-        legal: Legal::Unknown,
-        what_ifs: Vec::new(),
-        window: part.map(|part| report::Window {
-            start: part.start.into_iter().map(state_of).collect(),
-            operations: part.ops.iter().map(|&op| mentions.op(op)).collect(),
-            before: part.before,
-        }),
-    });
-    Rejection { sentence, details: String::new(), blocked, explained: explanation.explained, evidence }
 }

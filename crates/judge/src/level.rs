@@ -23,8 +23,8 @@ const MOST_MISSING: usize = 5;
 /// to decide must not delay the others.
 const FIND_WIDTH: usize = 10_000;
 
-/// The default limits on steps of one check while levels are searched for: this many, and so many more for each
-/// operation.
+/// The default limits on steps of one check while levels are searched for: a number, and a further
+/// number for each operation.
 const SHORT: (u64, u64) = (20_000, 20);
 const LONG: (u64, u64) = (100_000, 100);
 
