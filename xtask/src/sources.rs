@@ -1,4 +1,4 @@
-//! Checks the crates below `sources`, which nothing else builds, and monitors on real brokers on this machine.
+//! Checks the crates below `sources`, and monitors on a NATS server and on the mock cluster of librdkafka.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The limits of a check, and its progress display. No other place reads the clock to stop a check.
+//! The limits of a check, and its progress display. No other place of the command reads the clock to stop a check.
 //!
 //! A command runs on a thread of its own, and the main thread watches it ([`supervise`]). Every few milliseconds it
 //! polls the clock, the memory in use and interrupts, and every running check: a check that has exceeded its limits is

@@ -59,6 +59,7 @@ fn a_rejected_history_names_what_fits_nowhere() {
      = note: in state empty: `erase` returned 7, but the map holds nothing under "b"
      = note: 0 of 3 operations explained
      = note: counts refer to "b" only; other keys were checked separately
+     = note: 1 of 2 keys is rejected: "b"
 
       this part fails by itself: 1 operation, from this state
         empty

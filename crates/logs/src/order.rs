@@ -11,7 +11,8 @@
 //! - Vector clocks: `e` of process `p` comes before `f` if `f` has seen at least as much of `p` as `e`. Gaps are fine.
 //! - Messages: each receipt of a key has a sending of its own, so the k-th receipt in a file comes after the k-th sending,
 //!   both in the order of the lines. Lines of different files have no order, so the receipts of each file are counted by
-//!   themselves, and a key that is sent in several files by several processes orders nothing.
+//!   themselves, and a key that is sent in several files by several processes orders nothing. Nor does a message from an
+//!   event to itself.
 //! - Offsets between the clocks of hosts are bounded by messages: a message from `a` to `b` that was sent at `s` and
 //!   received at `r` shows that the clock of `b` is at most `r - s` ahead of that of `a`. Shortest paths combine these
 //!   bounds, and a negative cycle shows that a clock was changed.
@@ -180,7 +181,8 @@ impl Order {
             for mut receipts in files.into_values() {
                 self.sort(&mut receipts, clocks);
                 unmatched.extend(receipts.iter().skip(sends.len()));
-                self.messages.extend(sends.iter().copied().zip(receipts));
+                let pairs = sends.iter().copied().zip(receipts);
+                self.messages.extend(pairs.filter(|(send, receipt)| send != receipt));
             }
         }
         self.messages.sort_unstable_by_key(|&(_, receipt)| receipt);

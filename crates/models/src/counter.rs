@@ -129,9 +129,11 @@ impl Model for Counter {
             "add" => add(delta()?),
             "increment" | "inc" => fields.args(0).and_then(|()| add(1)),
             "decrement" | "dec" => fields.args(0).and_then(|()| add(-1)),
-            "fetch_add" => fields
-                .needs_result("old")
-                .and_then(|()| Ok(Some(Op::Add { delta: delta()?, old: result(&["old", "value"])? }))),
+            "fetch_add" => {
+                let delta = delta()?;
+                fields.needs_result("old")?;
+                Ok(Some(Op::Add { delta, old: result(&["old", "value"])? }))
+            }
             "read" | "get" => {
                 fields.args(0)?;
                 fields.needs_result("value")?;

@@ -84,7 +84,7 @@ fn random_history(rng: &mut Rng, spec: &str, actions: &[(&'static str, usize)]) 
         let end = start + rng.u64(..4);
         let (action, args) = *rng.choice(actions).unwrap();
         let value = if rng.u8(..4) == 0 { 1 } else { fresh };
-        let args = if spec == "queue" { vec![value; args] } else { [rng.i64(..2), value][..args].to_vec() };
+        let args = if spec == "queue" { vec![value; args] } else { [rng.i64(0..2), value][..args].to_vec() };
         *clock = end + u64::from(rng.u8(..3) == 0);
         let interval = match rng.u8(..10) {
             0 => {

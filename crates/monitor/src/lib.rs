@@ -43,7 +43,7 @@
 //!   if that is within the retention; an alert that proves wrong is withdrawn. Otherwise the key is unknown.
 //!
 //! **Memory** is bounded by the options: the number of keys, and of operations that are kept for each. A key that is dropped
-//! is unknown when it comes again.
+//! is unknown when it comes again. The number of processes that are not over has no bound.
 
 mod alert;
 mod checkpoint;

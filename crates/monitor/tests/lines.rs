@@ -229,19 +229,21 @@ fn a_check_that_reaches_a_limit_does_not_stop_others() {
     ] {
         let judge = Judge::new(spec, judge::Options::default()).expect("a built-in specification");
         let (mut monitor, mut reader) = (Monitor::new(judge, Options::default()), Lines::default());
-        // Writes beside each other take a search.
+        // Equal writes beside each other take a search.
         for process in 0..8 {
             for (key, start) in [(1, 0), (2, 100)] {
                 let line = format!(
-                    r#"{{"process": "p{process}", "action": "write", "args": {{"key": {key}, "value": {process}}}, "start": {start}, "end": {}}}"#,
+                    r#"{{"process": "p{process}", "action": "write", "args": {{"key": {key}, "value": {}}}, "start": {start}, "end": {}}}"#,
+                    process % 2,
                     start + 90
                 );
                 monitor.feed(reader.read(&line).expect("a line"));
             }
         }
-        for key in [1, 2] {
+        for (key, read) in [1, 2].into_iter().flat_map(|key| [(key, 0), (key, 1)]) {
+            let (start, end) = (200 + 2 * read, 201 + 2 * read);
             let line = format!(
-                r#"{{"process": "r{key}", "action": "read", "args": {{"key": {key}}}, "results": [77], "start": 200, "end": 201}}"#
+                r#"{{"process": "r{key}", "action": "read", "args": {{"key": {key}}}, "results": [{read}], "start": {start}, "end": {end}}}"#
             );
             monitor.feed(reader.read(&line).expect("a line"));
         }

@@ -188,7 +188,7 @@ Next == \E self \in 0..2, k \in 0..9, v \in 0..9 : Put(self, k, v) \/ Get(self, 
     assert_eq!(verdict(case, "1 [1 2] Put(v: 5, k: 4)\n2 [3 4] Get(4, 5)\n"), "rejected", "another process");
     assert_eq!(
         after("Get(4)"),
-        "1:1 `Get` has no field for the parameter `v`\nhelp: record it, or write `any = [\"v\"]` under `[operations.Get]` in omnilink.toml if it can be anything"
+        "T1:1 `Get` has no field for the parameter `v`\nhelp: record it, or write `any = [\"v\"]` under `[operations.Get]` in omnilink.toml if it can be anything"
     );
     let any = Case { settings: "[operations.Get]\nany = [\"v\"]", ..case };
     assert_eq!(verdict(any, "1 [1 2] Put(v: 5, k: 4)\n1 [3 4] Get(k: 4)\n"), "accepted");

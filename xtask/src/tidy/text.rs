@@ -15,7 +15,7 @@ static RULES: LazyLock<Vec<(Regex, Regex, &str)>> = LazyLock::new(|| {
     let prose = r"\.(rs|md)$";
     let spoken = r"\.(rs|md|tsx?|css|hpp|h|cpp)$";
     let written = r"\.(rs|md|toml|sh|ya?ml|tsx?|mjs|css)$|^\.ci/";
-    // Crates below the command have no access to files, the environment or the clock.
+    // These crates have no access to files, the environment or the clock.
     let library = r"^crates/(history|search|models|tla-syntax|tla|report|validate)/src/";
     [
         (source, r"\b(todo|dbg|unimplemented)!", "unfinished code"),

@@ -13,7 +13,7 @@ pub(crate) enum SpecCommand {
     /// Visit every reachable state of a TLA+ specification, and check its invariants and properties.
     #[command(
         after_help = "Exit codes: 0 nothing is wrong, 1 something is violated, 2 the command line, the specification \
-                            or its configuration is wrong, 3 a limit was reached."
+                            or its configuration is wrong, 3 a limit was reached, 4 there is no state."
     )]
     Check(SpecCheckArgs),
     /// List the actions of a specification's next-state relation.

@@ -43,10 +43,10 @@ All(p, k) == (\A m \in net : m.kind = k => m.to = p) /\ UNCHANGED vars
 Clear(p, k) == net' = net \ {m \in net : m.to = p} /\ UNCHANGED <<own, chan, bag, n>>
 Set(v, e) == v' = e
 Late(p, k) == Set(own, [own EXCEPT ![p] = k]) /\ own'[p] = k /\ UNCHANGED <<net, chan, bag, n>>
-Any(p, k) == own' \in [P -> 0..1] /\ own'[k] = own[p] /\ UNCHANGED <<net, chan, bag, n>>
+Guess(p, k) == own' \in [P -> 0..1] /\ own'[k] = own[p] /\ UNCHANGED <<net, chan, bag, n>>
 Next == \E p \in P, k \in P :
     \/ Send(p, k) \/ Take(p, k) \/ Answer(p, k) \/ Count(p, k) \/ Push(p, k) \/ Pop(p, k) \/ Put(p, k) \/ Step(p, k)
-    \/ All(p, k) \/ Clear(p, k) \/ Late(p, k) \/ Any(p, k)
+    \/ All(p, k) \/ Clear(p, k) \/ Late(p, k) \/ Guess(p, k)
 ===="#;
 
 type Call = (Operation, Vec<Option<Value>>, Touches);
@@ -146,7 +146,7 @@ fn keys_and_elements_are_told_apart() {
         (("Push", 1, 1), ("Pop", 1, 1)),
         (("Put", 1, 1), ("Put", 1, 1)),
         (("All", 1, 1), ("Send", 1, 1)),
-        (("Late", 1, 1), ("Any", 2, 2)),
+        (("Late", 1, 1), ("Guess", 2, 2)),
     ];
     for ((a, p, k), (b, q, l)) in dependent {
         assert!(find(a, p, k).conflict(find(b, q, l)), "{a}({p}, {k}) and {b}({q}, {l})");
