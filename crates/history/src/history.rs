@@ -326,15 +326,23 @@ impl<T: Clone> History<T> {
         if !self.edges.is_empty() {
             return None;
         }
-        let mut places: HashMap<K, usize> = HashMap::new();
-        let mut parts: Vec<(K, History<T>)> = Vec::new();
+        let mut places: HashMap<K, u32> = HashMap::new();
+        let mut sizes: Vec<(K, usize)> = Vec::new();
+        let mut place_of = Vec::with_capacity(self.ops.len());
         for op in &self.ops {
             let key = part(&op.call)?;
             let place = *places.entry(key).or_insert_with(|| {
-                parts.push((key, History::from_ops(self.processes.clone(), Vec::new())));
-                parts.len() - 1
+                sizes.push((key, 0));
+                (sizes.len() - 1) as u32
             });
-            parts[place].1.ops.push(op.clone());
+            sizes[place as usize].1 += 1;
+            place_of.push(place);
+        }
+        // Parts that grew step by step would take up to twice their memory.
+        let empty = |(key, size)| (key, History::from_ops(self.processes.clone(), Vec::with_capacity(size)));
+        let mut parts: Vec<(K, History<T>)> = sizes.into_iter().map(empty).collect();
+        for (op, place) in self.ops.iter().zip(place_of) {
+            parts[place as usize].1.ops.push(op.clone());
         }
         Some(parts)
     }

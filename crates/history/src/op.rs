@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use thin_vec::ThinVec;
 
 use crate::{Interval, OpId, ProcessId, Value};
 
@@ -94,8 +95,10 @@ pub struct Call {
     /// True if the call was blocked when the execution got stuck. It has no results then.
     pub blocked: bool,
     /// Other data from the recorder, for display.
-    pub meta: Vec<(Arc<str>, Value)>,
+    pub meta: ThinVec<(Arc<str>, Value)>,
 }
+
+const _: () = assert!(size_of::<Op<Call>>() <= 136, "a history holds millions of calls");
 
 impl Call {
     /// Returns `None` unless there is a value for each argument, and for each result or for no result.
@@ -107,13 +110,13 @@ impl Call {
             values,
             failed: false,
             blocked: false,
-            meta: Vec::new(),
+            meta: ThinVec::new(),
         })
     }
 
     /// A call for a reader to fill in: it adds the values, and delivers the call only if they are complete.
     pub(crate) fn without_values(schema: Arc<Schema>) -> Call {
-        Call { schema, values: SmallVec::new(), failed: false, blocked: false, meta: Vec::new() }
+        Call { schema, values: SmallVec::new(), failed: false, blocked: false, meta: ThinVec::new() }
     }
 
     /// The values of a call that a reader fills in.
@@ -142,7 +145,7 @@ impl Call {
             values,
             failed: false,
             blocked: false,
-            meta: Vec::new(),
+            meta: ThinVec::new(),
         }
     }
 
@@ -169,7 +172,7 @@ impl Call {
     /// The same call with unknown results.
     pub fn without_results(&self) -> Call {
         let values = self.args().iter().cloned().collect();
-        Call { schema: self.schema.clone(), values, failed: self.failed, blocked: false, meta: Vec::new() }
+        Call { schema: self.schema.clone(), values, failed: self.failed, blocked: false, meta: ThinVec::new() }
     }
 
     /// The argument of this name; if the arguments have no names, the one at this position.

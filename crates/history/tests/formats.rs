@@ -127,7 +127,7 @@ fn sequential() -> impl Strategy<Value = Trace> {
             if call.action().is_empty() {
                 call = Call::positional("f", call.args().to_vec(), call.results().to_vec());
             }
-            (call.blocked, call.meta) = (false, Vec::new());
+            (call.blocked, call.meta) = (false, Default::default());
             let start = clocks[place] + gap;
             clocks[place] = start + length;
             let end = if outcome == 0 { End::from(None) } else { End::At(start + length) };
@@ -297,7 +297,7 @@ proptest! {
         let mut writer = SegmentWriter::new(Vec::new(), "0").unwrap();
         let mut expected = Vec::new();
         for (first, mut call, [before, start, end]) in records {
-            (call.failed, call.blocked, call.meta) = (false, false, Vec::new());
+            (call.failed, call.blocked, call.meta) = (false, false, Default::default());
             writer.call(before, &first).unwrap();
             writer.outcome(start, end, &call).unwrap();
             expected.push(Record { process: ProcessId(0), start, end: End::At(end), call });

@@ -15,7 +15,7 @@
 //! they are searched narrowly, only to reject.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::mem::take;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -475,22 +475,27 @@ fn check_parts<M: Model>(
             let rejected = rejected.into_iter().map(|(_, rejected)| rejected).collect();
             return Ok(Checked { method, stats, no_procedure, undecided, rejected, ..first });
         }
+        if let Some(stop) = stopped {
+            return Ok(Checked { method, no_procedure, stats, undecided, ..decided(Verdict::Inconclusive(stop)) });
+        }
+        // The merge needs the orders only, and takes about as much memory as the parts.
+        groups.iter_mut().for_each(|group| drop(take(&mut group.history)));
         let orders: Vec<&Witness> = groups.iter().filter_map(|group| group.order.as_ref()).collect();
-        let verdict = match stopped {
-            Some(stop) => Verdict::Inconclusive(stop),
-            None => match merge(whole, &orders) {
-                Ok(witness) => Verdict::Accepted(confirm_parts(model, whole, witness)?),
-                Err(contradictions) if unite(&mut groups, whole, &contradictions) => {
-                    found = Found { no_procedure, stats, ..Found::default() };
-                    continue;
-                }
-                Err(_) => {
+        match merge(whole, &orders) {
+            Ok(witness) => {
+                drop(groups);
+                let verdict = Verdict::Accepted(confirm_parts(model, whole, witness)?);
+                return Ok(Checked { method, no_procedure, stats, undecided, ..decided(verdict) });
+            }
+            Err(contradictions) => {
+                refill(model, &mut groups, whole);
+                if !unite(&mut groups, whole, &contradictions) {
                     let report = search::check_watched(model, whole, &options.search, &mut watched(watcher));
                     return Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) });
                 }
-            },
-        };
-        return Ok(Checked { method, no_procedure, stats, undecided, ..decided(verdict) });
+                found = Found { no_procedure, stats, ..Found::default() };
+            }
+        }
     }
 }
 
@@ -569,6 +574,16 @@ impl Found {
             }
             width = width.saturating_mul(WIDENING).min(max_width);
         }
+    }
+}
+
+/// Gives the groups their operations again.
+fn refill<M: Model>(model: &M, groups: &mut [Group<M::Op>], whole: &History<M::Op>) {
+    let parts = groups.iter().enumerate().flat_map(|(index, group)| group.parts.iter().map(move |&part| (part, index)));
+    let group_of: HashMap<Atom, usize> = parts.collect();
+    let parts = whole.split(|op| group_of.get(&model.partition(op)?).copied());
+    for (index, history) in parts.into_iter().flatten() {
+        groups[index].history = history;
     }
 }
 

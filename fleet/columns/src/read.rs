@@ -125,7 +125,7 @@ impl Rows {
         let mut call = shapes.call(action, self.arguments.as_ref(), self.results.as_ref(), end.is_some(), row)?;
         (call.failed, call.blocked) = (failed, blocked);
         if let Some(text) = self.metadata.as_ref().and_then(|metadata| metadata.at(row)) {
-            call.meta = read_fields_of(text).map_err(|why| BadColumn::new(column::METADATA, why))?;
+            call.meta = read_fields_of(text).map_err(|why| BadColumn::new(column::METADATA, why))?.into();
             if call.meta.iter().any(|(name, _)| name.is_empty()) {
                 return Err(BadColumn::new(column::METADATA, "is not a JSON object"));
             }

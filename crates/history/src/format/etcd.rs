@@ -71,7 +71,7 @@ impl Report {
         let process = self.clients.call(&mut self.trace, client);
         let mut call = self.schemas.call(action, args, results);
         call.failed = outcome == Outcome::Failed;
-        call.meta = notes;
+        call.meta = notes.into();
         let end = if outcome == Outcome::Unknown { End::Unknown { latest: None } } else { End::At(end) };
         if !end.is_unknown() {
             self.clients.finish(client, process);

@@ -482,7 +482,7 @@ impl Shape {
         let mut call =
             Call::new(schema.clone(), values).expect("a value for each argument, and for each result of `ok`");
         call.failed = pair.completion.as_ref().is_some_and(|(_, completion)| completion.kind == Kind::Fail);
-        call.meta = pair.meta();
+        call.meta = pair.meta().into();
         call
     }
 }

@@ -377,7 +377,7 @@ fn read_record(json: Json, trace: &mut Trace, schemas: &mut Schemas) -> Result<(
     }
     let mut call = schemas.call(&action, args, results);
     (call.failed, call.blocked) = (failed, blocked);
-    call.meta = meta;
+    call.meta = meta.into();
     Ok((Record { process, start, end: end.map_or(End::Unknown { latest }, End::At), call }, number))
 }
 

@@ -156,7 +156,7 @@ impl Fields {
         });
         let mut call = Call::new(schema, self.args).expect("there is a name for each argument");
         call.failed = self.did_abort;
-        call.meta = self.meta;
+        call.meta = self.meta.into();
         Ok(Record { process, start, end: End::At(end), call })
     }
 }

@@ -103,7 +103,7 @@ impl Log {
             return Err(node.error(format!("operation {id} starts twice")));
         }
         let mut call = self.schemas.call(kind.action(), args, Fields::new());
-        call.meta = vec![("op_id".into(), integer(id))];
+        call.meta = [("op_id".into(), integer(id))].into();
         let process = self.clients.call(&mut self.trace, client);
         let place = self.trace.records.len();
         self.operations.insert(id, Operation { client, process, kind, place, is_over: false });

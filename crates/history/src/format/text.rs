@@ -148,7 +148,7 @@ impl<'a> Cursor<'a> {
         }
         let mut call = schemas.call(&action, args, results);
         (call.failed, call.blocked) = (failed, blocked);
-        call.meta = meta;
+        call.meta = meta.into();
         Ok(Record { process: schemas.process(trace, &process), start, end, call })
     }
 

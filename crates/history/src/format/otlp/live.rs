@@ -117,10 +117,11 @@ impl Live {
         };
         let mut call = self.schemas.call(&operation.action, operation.args, operation.results);
         call.failed = operation.outcome == Outcome::Failed;
-        call.meta = vec![
+        call.meta = [
             ("trace".into(), Value::str(format!("{:032x}", span.trace))),
             ("span".into(), Value::str(format!("{id:016x}"))),
-        ];
+        ]
+        .into();
         let start = span.content.start.saturating_sub(error);
         let operation = Numbered { process: operation.process.into(), seq: Some(seq), start, end, call };
         arrived.push(Arrived::Operation(operation));

@@ -225,10 +225,11 @@ fn add_records(mut operations: Vec<Timed>, trace: &mut Trace) -> Result<(), Form
         let process = lane_name(&process, lane);
         let mut call = schemas.call(&action, args, results);
         call.failed = outcome == Outcome::Failed;
-        call.meta = vec![
+        call.meta = [
             ("trace".into(), Value::str(format!("{trace_id:032x}"))),
             ("span".into(), Value::str(format!("{id:016x}"))),
-        ];
+        ]
+        .into();
         let process = schemas.process(trace, &process);
         trace.records.push(Record { process, start, end: End::from(end), call });
     }
