@@ -12,7 +12,7 @@
 //! - Messages: each receipt of a key has a sending of its own, so the k-th receipt in a file comes after the k-th sending,
 //!   both in the order of the lines. Lines of different files have no order, so the receipts of each file are counted by
 //!   themselves, and a key that is sent in several files by several processes orders nothing. Nor does a message from an
-//!   event to itself.
+//!   event to itself or to one before it on its chain: others with its key were received there.
 //! - Offsets between the clocks of hosts are bounded by messages: a message from `a` to `b` that was sent at `s` and
 //!   received at `r` shows that the clock of `b` is at most `r - s` ahead of that of `a`. Shortest paths combine these
 //!   bounds, and a negative cycle shows that a clock was changed.
@@ -181,8 +181,11 @@ impl Order {
             for mut receipts in files.into_values() {
                 self.sort(&mut receipts, clocks);
                 unmatched.extend(receipts.iter().skip(sends.len()));
-                let pairs = sends.iter().copied().zip(receipts);
-                self.messages.extend(pairs.filter(|(send, receipt)| send != receipt));
+                let is_forward = |&(send, receipt): &(usize, usize)| {
+                    let (sent, received) = (self.places[send], self.places[receipt]);
+                    sent.0 != received.0 || sent.1 < received.1
+                };
+                self.messages.extend(sends.iter().copied().zip(receipts).filter(is_forward));
             }
         }
         self.messages.sort_unstable_by_key(|&(_, receipt)| receipt);

@@ -23,7 +23,7 @@ const SPECS: [(&str, &[(&str, usize)]); 7] = [
     ("kv", &[("put", 2), ("get", 1)]),
     ("set", &[("add", 1), ("remove", 1), ("contains", 1)]),
     ("queue", &[("enqueue", 1), ("dequeue", 0)]),
-    ("mutex", &[("acquire", 1), ("release", 1), ("try_acquire", 1)]),
+    ("mutex", &[("acquire", 1), ("release", 1), ("try_lock", 1)]),
     ("counter", &[("add", 1), ("fetch_add", 1), ("read", 0)]),
 ];
 
@@ -43,7 +43,7 @@ fn run(state: &mut Vec<(i64, i64)>, (action, args, process): &Act) -> Option<Val
         "put" => put(args[1]),
         "insert" if held.is_none() => put(args[1]),
         "add" if args.len() == 1 && held.is_none() => put(0),
-        "acquire" | "try_acquire" if held.is_none() => put(i64::from(*process)),
+        "acquire" | "try_lock" if held.is_none() => put(i64::from(*process)),
         "enqueue" => state.push((first, 0)),
         "dequeue" => return Some((!state.is_empty()).then(|| state.remove(0).0.into()).unwrap_or(Value::Nil)),
         "erase" | "remove" => drop(place.map(|place| state.remove(place))),
@@ -52,7 +52,7 @@ fn run(state: &mut Vec<(i64, i64)>, (action, args, process): &Act) -> Option<Val
     }
     match *action {
         "get" => Some(held.map_or(Value::Nil, Value::from)),
-        "insert" | "add" | "try_acquire" => Some(held.is_none().into()),
+        "insert" | "add" | "try_lock" => Some(held.is_none().into()),
         "erase" | "remove" | "contains" => Some(held.is_some().into()),
         "len" => Some((state.len() as i64).into()),
         "enqueue" => Some(true.into()),
@@ -108,8 +108,9 @@ fn random_history(rng: &mut Rng, spec: &str, actions: &[(&'static str, usize)]) 
             }
         }
         let result = if spec == "counter" { count(&mut sum, act) } else { run(&mut state, act) };
-        let result = match result.as_ref().and_then(Value::as_bool) {
-            Some(ok) if rng.u8(..15) == 0 && act.0 != "enqueue" => Some((!ok).into()),
+        let result = match result.as_ref().map(Value::as_bool) {
+            Some(Some(ok)) if rng.u8(..6) == 0 && act.0 != "enqueue" => Some((!ok).into()),
+            Some(None) if rng.u8(..8) == 0 => Some(1.into()),
             _ => result,
         };
         let result = result.filter(|_| !interval.is_unfinished());

@@ -221,31 +221,32 @@ fn a_check_that_reaches_a_limit_does_not_stop_others() {
             Some(self.0)
         }
     }
-    let spec = "register:initial=0";
+    // Equal elements that are added beside each other take a search: one of them is left when the queue is found empty.
+    let line = |process: &str, action: &str, args: String, results: &str, start: u64, end: u64| {
+        format!(
+            r#"{{"process": "{process}", "action": "{action}", "args": {{{args}}}, "results": [{results}], "start": {start}, "end": {end}}}"#
+        )
+    };
+    let mut lines = Vec::new();
+    for key in [1, 2] {
+        for process in 0..9 {
+            let args = format!(r#""key": {key}, "value": {}"#, process / 2);
+            lines.push(line(&format!("{key}-{process}"), "enqueue", args, "", 0, 100));
+        }
+        for (place, element) in ["0", "1", "2", "3", "0", "1", "2", "3", "null"].into_iter().enumerate() {
+            let start = 200 + 2 * place as u64;
+            lines.push(line(&format!("reader {key}"), "dequeue", format!(r#""key": {key}"#), element, start, start + 1));
+        }
+    }
     for (stop, expected) in [
         (Stop::Time, vec![AlertKind::Inconclusive, AlertKind::Violation]),
         // An interrupt ends the monitor, and nothing is said about the key.
         (Stop::Interrupted, vec![AlertKind::Violation]),
     ] {
-        let judge = Judge::new(spec, judge::Options::default()).expect("a built-in specification");
+        let judge = Judge::new("queue", judge::Options::default()).expect("a built-in specification");
         let (mut monitor, mut reader) = (Monitor::new(judge, Options::default()), Lines::default());
-        // Equal writes beside each other take a search.
-        for process in 0..8 {
-            for (key, start) in [(1, 0), (2, 100)] {
-                let line = format!(
-                    r#"{{"process": "p{process}", "action": "write", "args": {{"key": {key}, "value": {}}}, "start": {start}, "end": {}}}"#,
-                    process % 2,
-                    start + 90
-                );
-                monitor.feed(reader.read(&line).expect("a line"));
-            }
-        }
-        for (key, read) in [1, 2].into_iter().flat_map(|key| [(key, 0), (key, 1)]) {
-            let (start, end) = (200 + 2 * read, 201 + 2 * read);
-            let line = format!(
-                r#"{{"process": "r{key}", "action": "read", "args": {{"key": {key}}}, "results": [{read}], "start": {start}, "end": {end}}}"#
-            );
-            monitor.feed(reader.read(&line).expect("a line"));
+        for line in &lines {
+            monitor.feed(reader.read(line).expect("a line"));
         }
         let limits = |key: &str| -> Box<dyn Limits> {
             if key == "1" { Box::new(Reached(stop)) } else { Box::new(judge::Unlimited) }

@@ -134,7 +134,7 @@ fn agrees(seed: u64, logs: u64) {
     assert!(sum(|counts| counts.contradictions) > 0, "no order contradicts itself");
     assert!(sum(|counts| counts.open) > 50, "lost events matter in {} logs", sum(|counts| counts.open));
     let reduced = [0, 1].map(|place| counts.iter().map(|counts| counts.reduced[place]).sum::<u64>());
-    assert!(reduced.iter().all(|count| *count > all / 50), "orders were left out of {reduced:?} logs");
+    assert!(reduced.iter().all(|count| *count > all / 200), "orders were left out of {reduced:?} logs");
     let occurred = |name: &&&str| counts.iter().any(|counts| counts.features.contains(**name));
     let missing: Vec<&&str> = FEATURES.iter().filter(|name| !occurred(name)).collect();
     assert!(missing.is_empty(), "no log had {missing:?}");
