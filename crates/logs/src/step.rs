@@ -11,7 +11,7 @@ use tla::machine::{At, Machine, State, Step};
 use tla::program::Program;
 use tla::value::Value;
 
-use crate::bind::{Alternative, Args, Bound, BoundArg, BoundCondition, Event, Steps, context_args};
+use crate::bind::{Alternative, Args, Bound, BoundArg, BoundCondition, Event, Steps, context_args, lacks};
 use crate::mapping::Source;
 use crate::problem::Failure;
 use crate::search::By;
@@ -450,8 +450,7 @@ impl<'a, 'p> Stepper<'a, 'p> {
                 Source::Expr(expr) => match context_args(expr, event, &self.program.module.strings) {
                     Some(values) => match self.machine.apply_operator(expr.def, &values, At::Nowhere) {
                         Ok(value) => Some(value),
-                        // It reads a field or an index that the event lacks.
-                        Err(error) if error.kind == ErrorKind::OutsideDomain => None,
+                        Err(error) if lacks(event, &error) => None,
                         Err(error) => return Err(error.into()),
                     },
                     None => None,

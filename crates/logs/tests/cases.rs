@@ -194,6 +194,17 @@ fn arguments_of_unlogged_steps_are_at_any_path() {
 fn an_error_in_an_argument_of_an_unlogged_step_is_no_verdict() {
     let event = r#"{"msg": {"ev": "Add", "n": 5, "k": 2}}"#;
     assert_eq!(hinted("e.n \\div (e.k - 2)", event), r"error: the second argument of `\div` is 0");
+    let event = r#"{"msg": {"ev": "Add", "n": 5, "k": 2, "list": [], "pair": [4, 5]}}"#;
+    assert_eq!(hinted("Head(e.list)", event), "error: `Head` was applied to the empty sequence");
+    assert_eq!(hinted("Tail(e.list)[1]", event), "error: `Tail` was applied to the empty sequence");
+    for argument in ["<<4>>[e.k]", "[x \\in {1} |-> x][e.k]", "SubSeq(e.pair, 1, 3)[1]"] {
+        let found = hinted(argument, event);
+        assert!(found.starts_with("error: ") && found.contains(" outside "), "{argument}: {found}");
+    }
+    // The event lacks what is read, by itself or through a name.
+    for argument in ["e.pair[e.n]", "e.list[1] + 0", "LET p == e.pair IN p[3]", "e.pair[3] + e.nothing"] {
+        assert_eq!(hinted(argument, event), "rejected after 0", "{argument}");
+    }
 }
 
 #[test]

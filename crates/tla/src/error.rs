@@ -5,6 +5,7 @@
 use thiserror::Error;
 
 use crate::source::Site;
+use crate::value::Value;
 
 /// The result of an evaluation: a value, or the reason why it has none.
 pub type Result<T> = std::result::Result<T, Box<EvalError>>;
@@ -24,6 +25,8 @@ pub struct EvalError {
     pub help: Option<String>,
     /// The calls that led there, innermost first: the name of the operator and the location of the call.
     pub calls: Vec<(String, Site)>,
+    /// The function, sequence or record that was applied outside its domain, if it is a value.
+    pub applied: Option<Value>,
 }
 
 /// The kinds of error.
@@ -56,12 +59,18 @@ pub enum ErrorKind {
 impl EvalError {
     /// An error without a location yet.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Box<EvalError> {
-        Box::new(EvalError { kind, message: message.into(), site: None, help: None, calls: Vec::new() })
+        Box::new(EvalError { kind, message: message.into(), site: None, help: None, calls: Vec::new(), applied: None })
     }
 
     /// The same error with a help text.
     pub fn help(mut self: Box<EvalError>, help: impl Into<String>) -> Box<EvalError> {
         self.help = Some(help.into());
+        self
+    }
+
+    /// The same error with the function that was applied outside its domain.
+    pub(crate) fn applied(mut self: Box<EvalError>, function: &Value) -> Box<EvalError> {
+        self.applied = Some(function.clone());
         self
     }
 }

@@ -13,8 +13,9 @@ const ORDERED: &[&str] = &["crates/cli/src/", "crates/tla/src/"];
 /// Files that are not modules, but roots of crates.
 const ROOTS: &[&str] = &["main", "bin", "lib"];
 
-/// Ignored uses: a resolved module of TLA+ carries the data needed to resolve another expression in it.
-const EXCEPTIONS: &[(&str, &str)] = &[("ir", "resolve")];
+/// Ignored uses: a resolved module of TLA+ carries the data needed to resolve another expression in it, and an error the
+/// function that was applied outside its domain.
+const EXCEPTIONS: &[(&str, &str)] = &[("ir", "resolve"), ("error", "value")];
 
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     ORDERED.iter().filter_map(|sources| check_sources(sources, files)).collect()

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use history::format::json::Json;
 use smallvec::SmallVec;
+use tla::error::EvalError;
 use tla::ir::VarId;
 use tla::machine::{At, Machine};
 use tla::program::{Operation, Program};
@@ -501,6 +502,14 @@ pub(crate) fn context_args(expr: &Expr, event: &Event, strings: &tla::strings::S
         Param::Name(_) => None,
     };
     expr.params.iter().map(value).collect()
+}
+
+/// Whether an expression has no value because it reads a field or an index that the event lacks. Any other expression
+/// without a value is a mistake.
+pub(crate) fn lacks(event: &Event, error: &EvalError) -> bool {
+    let Context { event, previous, begin } = &*event.context;
+    let values = || [event, previous, begin].into_iter().flatten();
+    error.applied.as_ref().is_some_and(|applied| values().any(|value| value.has_part(applied)))
 }
 
 /// The value at a path of an event, or else of its line.

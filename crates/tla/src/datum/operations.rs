@@ -210,8 +210,10 @@ fn outside(host: &mut dyn Host, function: &Datum, arg: &Value) -> Box<EvalError>
         Datum::Value(Value::Fun(fun)) if fun.is_record() => "field",
         _ => "argument",
     };
-    let (arg, function) = (brief(host, &Datum::Value(arg.clone())), brief(host, function));
-    EvalError::new(ErrorKind::OutsideDomain, format!("the {what} {arg} is outside the domain of {function}"))
+    let (arg, shown) = (brief(host, &Datum::Value(arg.clone())), brief(host, function));
+    let message = format!("the {what} {arg} is outside the domain of {shown}");
+    let error = EvalError::new(ErrorKind::OutsideDomain, message);
+    if let Datum::Value(function) = function { error.applied(function) } else { error }
 }
 
 #[cold]

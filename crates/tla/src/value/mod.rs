@@ -191,7 +191,8 @@ impl Value {
                 return Err(EvalError::new(ErrorKind::WrongKind, message));
             }
         };
-        value.ok_or_else(|| EvalError::new(ErrorKind::OutsideDomain, "the record has no such field"))
+        let missing = || EvalError::new(ErrorKind::OutsideDomain, "the record has no such field").applied(self);
+        value.ok_or_else(missing)
     }
 
     /// `[self EXCEPT ![key] = new]`; `None` if `key` is outside the domain, where TLC leaves the function unchanged.
@@ -289,6 +290,18 @@ impl Value {
         }
     }
 
+    /// Whether another value is this one or a part of it: the same object in memory, not an equal one.
+    pub fn has_part(&self, other: &Value) -> bool {
+        let below = |parts: &[Value]| parts.iter().any(|part| part.has_part(other));
+        self.is_identical(other)
+            || match self {
+                Value::Set(set) => below(set.elements()),
+                Value::Seq(seq) => below(seq.elements()),
+                Value::Fun(fun) => below(fun.values()),
+                Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) => false,
+            }
+    }
+
     fn outside(&self, arg: &Value) -> Box<EvalError> {
         let message = match (self, arg) {
             (Value::Seq(seq), Value::Int(index)) => {
@@ -298,7 +311,7 @@ impl Value {
             (Value::Fun(fun), Value::Str(_)) if fun.is_record() => "the record has no such field".to_owned(),
             _ => format!("the function is not defined at this argument, which is {}", arg.kind_name()),
         };
-        EvalError::new(ErrorKind::OutsideDomain, message)
+        EvalError::new(ErrorKind::OutsideDomain, message).applied(self)
     }
 }
 
