@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
 use models::check::{Assumed, Checked, Failure, MOST_SHOWN, Method, Options, Watcher};
+use models::digits::find_after;
 use models::level::Options as LevelOptions;
 use models::smallest::{Part, smallest};
 use models::stretch::{Stretch, check_stretch};
@@ -39,6 +40,8 @@ pub(crate) struct Builtin {
     choice: Box<dyn Choice>,
     /// The file that it was read from, if it was.
     file: Option<PathBuf>,
+    /// Whether texts of digits are numbers.
+    reads_digits: bool,
 }
 
 /// A model of a type that only the implementor knows.
@@ -112,13 +115,15 @@ impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
 impl Builtin {
     pub(crate) fn find(name: &str) -> Result<Builtin, InputError> {
         let help = Some("`omnilink specs` lists the specifications and their options".into());
-        with_model(name, Nothing).map_err(|error| InputError { message: error.to_string(), help })?;
-        Ok(Builtin { name: name.to_owned(), choice: Box::new(Named(name.to_owned())), file: None })
+        let reads_digits =
+            with_model(name, ReadsDigits).map_err(|error| InputError { message: error.to_string(), help })?;
+        let choice = Box::new(Named(name.to_owned()));
+        Ok(Builtin { name: name.to_owned(), choice, file: None, reads_digits })
     }
 
     /// A specification of the user's own.
     pub(crate) fn own<M: Model>(name: &str, model: impl Fn() -> M + Send + Sync + 'static) -> Builtin {
-        Builtin { name: name.to_owned(), choice: Box::new(Own(model)), file: None }
+        Builtin { name: name.to_owned(), choice: Box::new(Own(model)), file: None, reads_digits: false }
     }
 
     /// A specification that was read from a file, and has its name.
@@ -140,6 +145,11 @@ impl Builtin {
     pub(crate) fn takes_key(&self, name: &str) -> bool {
         let about = models::names().iter().find(|about| Some(about.name) == self.name.split(':').next());
         about.is_none_or(|about| about.takes_key && name == "key")
+    }
+
+    /// Whether texts of digits are numbers.
+    pub(crate) fn reads_digits(&self) -> bool {
+        self.reads_digits
     }
 
     /// The state after an operation, if it does not depend on the state before.
@@ -235,13 +245,15 @@ fn action(name: &str, operations: u64) -> CoveredAction {
     CoveredAction { name: name.to_owned(), operations, steps: 0, is_internal: false, parts: Vec::new() }
 }
 
-/// Only tests whether a model exists.
-struct Nothing;
+/// Tests whether a model exists, and whether texts of digits are numbers there.
+struct ReadsDigits;
 
-impl Visitor for Nothing {
-    type Output = ();
+impl Visitor for ReadsDigits {
+    type Output = bool;
 
-    fn visit<M: Model>(self, _: M) {}
+    fn visit<M: Model>(self, model: M) -> bool {
+        model.atoms().reads_digits()
+    }
 }
 
 /// Shows the states that a route passes through.
@@ -323,6 +335,15 @@ impl Visitor for KeyCheck<'_, '_> {
         let watcher = |stats: &Stats| limits.poll(stats);
         let options = crate::search_options(asked, true);
         let Stretch { checked, operations, carried } = check_stretch(&model, states, cut, next, &options, &watcher)?;
+        if model.atoms().has_digits()
+            && let Some(again) = ops.again()?
+        {
+            let again = again.into_iter().map(Ok::<_, Failed>);
+            let found = find_after(&model, begin.unwrap_or_default(), ops.processes(), again)?;
+            if let Some(found) = found {
+                return Err(mixed::refused(found.into(), None, &against.name).into());
+            }
+        }
         if checked.verdict.is_accepted() {
             let save = |state: &M::State| model.save(state).ok_or_else(|| wrong("its states cannot be carried"));
             let saved = |carried: models::stretch::Carried<M::State>| -> Result<Carried, InputError> {
@@ -544,7 +565,7 @@ impl Check<'_, '_> {
     }
 
     fn refused(&self, error: models::check::Error) -> InputError {
-        mixed::refused(error, self.recording, self.spec)
+        mixed::refused(error, Some(self.recording), self.spec)
     }
 
     /// Fails if numbers and texts with the same digits occur in the places of one thing.

@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use history::{Call, History, Op, Value, Verdict};
 use models::check::Failure;
+use models::digits;
 use report::Report;
 use search::Witness;
 
+use crate::builtin::Builtin;
 use crate::recording::Recording;
 use crate::{Against, Case, Failed, InputError, Judge, Limits, Options};
 
@@ -84,6 +86,19 @@ impl Judge {
     /// built-in types have no such argument.
     pub fn takes_key(&self, name: &str) -> bool {
         self.against.builtin().is_none_or(|builtin| builtin.takes_key(name))
+    }
+
+    /// A key as operations are separated by it: with the option that makes texts of digits numbers, the number.
+    pub fn key(&self, key: Value) -> Value {
+        let reads_digits = self.against.builtin().is_some_and(Builtin::reads_digits);
+        if reads_digits { digits::numbers(&key).unwrap_or(key) } else { key }
+    }
+
+    /// The number that a key is, or prints as, and whether it is text. `None` for other keys, and for specifications
+    /// that do not tell numbers and texts of digits apart, or for which that is not a mistake.
+    pub fn digits_of(&self, key: &Value) -> Option<(Value, bool)> {
+        let tells_apart = self.against.builtin().is_some_and(|builtin| !builtin.reads_digits());
+        if tells_apart { digits::form(key) } else { None }
     }
 
     /// The state of a key after an operation, if it does not depend on the state before.

@@ -8,10 +8,10 @@ use crate::input::InputError;
 use crate::recording::Recording;
 
 /// The error in an input, with lines and help if it is about digits.
-pub(crate) fn refused(error: Error, recording: &Recording, spec: &str) -> InputError {
+pub(crate) fn refused(error: Error, recording: Option<&Recording>, spec: &str) -> InputError {
     let Error::Mixed(Mixed { number, text, .. }) = &error else { return error.into() };
     let mut message = error.to_string();
-    let lines = recording.lines_of(&[number, text]);
+    let lines = recording.map(|recording| recording.lines_of(&[number, text])).unwrap_or_default();
     if let [Some(number), Some(text)] = *lines {
         message = format!("{message} (lines {number} and {text})");
     } else if let Some(line) = lines.into_iter().flatten().next() {

@@ -106,7 +106,8 @@ impl Interner {
         self.reads_digits.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn reads_digits(&self) -> bool {
+    /// Whether texts of digits in calls are numbers.
+    pub fn reads_digits(&self) -> bool {
         self.reads_digits.load(Ordering::Relaxed)
     }
 

@@ -52,7 +52,7 @@ pub fn number(text: &str) -> Option<Value> {
 
 /// The value with numbers in place of texts of digits, at any depth; `None` if it has none, or if that would make two
 /// arguments of a function one.
-pub(crate) fn numbers(value: &Value) -> Option<Value> {
+pub fn numbers(value: &Value) -> Option<Value> {
     let each = |values: &[Value]| -> Option<Vec<Value>> {
         let all: Vec<Option<Value>> = values.iter().map(numbers).collect();
         let is_changed = all.iter().any(Option::is_some);
@@ -84,8 +84,19 @@ pub(crate) fn numbers_of(call: &Call) -> Option<Call> {
     Some(new)
 }
 
-/// The process and the place of an operation there; `None` for the specification itself.
-type Place = Option<(ProcessId, u32)>;
+/// Where a key or a value occurs.
+#[derive(Clone, Copy)]
+enum Place {
+    /// In the specification itself.
+    Spec,
+    /// In a state that the operations begin in.
+    Earlier,
+    /// In the operation of a process at a place there.
+    Op(ProcessId, u32),
+}
+
+/// For each number, by role and key: where it occurs as such, and where as text.
+type Places = FxHashMap<(Role, Option<Value>, Value), [Option<Place>; 2]>;
 
 /// Finds a key, or a value of one key, that occurs as a number and as text.
 pub fn find<M: Model, B: Borrow<Op<Call>>, E>(
@@ -93,46 +104,80 @@ pub fn find<M: Model, B: Borrow<Op<Call>>, E>(
     processes: &[Arc<str>],
     ops: impl IntoIterator<Item = Result<B, E>>,
 ) -> Result<Option<Mixed>, E> {
-    if !model.atoms().has_digits() {
+    find_after(model, &[], processes, ops)
+}
+
+/// The same for operations that begin in states that [`Model::save`] wrote.
+pub fn find_after<M: Model, B: Borrow<Op<Call>>, E>(
+    model: &M,
+    begin: &[Value],
+    processes: &[Arc<str>],
+    ops: impl IntoIterator<Item = Result<B, E>>,
+) -> Result<Option<Mixed>, E> {
+    let atoms = model.atoms();
+    if !atoms.has_digits() {
         return Ok(None);
     }
-    // For each number, by role and key: where it occurs as such, and where as text.
-    let mut seen: FxHashMap<(Role, Option<Value>, Value), [Option<Place>; 2]> = FxHashMap::default();
-    let mut add = |role, key: &Option<Value>, value: &Value, place: Place| {
-        let (digits, is_text) = match value {
-            Value::Int(_) | Value::Big(_) | Value::Float(_) => (value.clone(), false),
-            Value::Str(text) => (number(text)?, true),
-            _ => return None,
-        };
-        let places = seen.entry((role, key.clone(), digits.clone())).or_default();
-        places[usize::from(is_text)].get_or_insert(place);
-        Some((digits, places[0]?, places[1]?))
-    };
-    let given = model.atoms().given();
+    let given = atoms.given();
+    let mut places = Places::default();
     let shown = |place: Place| match place {
-        Some((process, index)) => name(processes, process, index),
-        None => "the specification".to_owned(),
+        Place::Spec => "the specification".to_owned(),
+        Place::Earlier => "an earlier operation".to_owned(),
+        Place::Op(process, index) => name(processes, process, index),
     };
-    for op in ops {
-        let op = op?;
-        let op: &Op<Call> = op.borrow();
+    let mut add_all = |noted: Vec<(Role, Value)>, place: Place| {
         let mut key = None;
-        for (role, value) in model.atoms().noting(|| drop(model.bind(op))) {
+        for (role, value) in noted {
             let of_key = if role == Role::Value { key.clone() } else { None };
             // Values that the specification itself has are those of every key.
             let own = given.iter().filter(|(given, _)| *given == role);
-            let own = own.filter_map(|(_, given)| add(role, &of_key, given, None)).next();
-            let both = own.or_else(|| add(role, &of_key, &value, Some((op.process, op.index))));
-            if let Some((digits, number, text)) = both {
+            let own = own.filter_map(|(_, given)| add(&mut places, role, &of_key, given, Place::Spec)).next();
+            if let Some((digits, number, text)) = own.or_else(|| add(&mut places, role, &of_key, &value, place)) {
                 let (number, text) = (shown(number), shown(text));
-                return Ok(Some(Mixed { role, digits: digits.to_string(), number, text }));
+                return Some(Mixed { role, digits: digits.to_string(), number, text });
             }
             if role == Role::Key {
                 key = Some(value);
             }
         }
+        None
+    };
+    for state in begin {
+        if let Some(mixed) = add_all(atoms.noting(|| drop(model.load(state))), Place::Earlier) {
+            return Ok(Some(mixed));
+        }
+    }
+    for op in ops {
+        let op = op?;
+        let op: &Op<Call> = op.borrow();
+        if let Some(mixed) = add_all(atoms.noting(|| drop(model.bind(op))), Place::Op(op.process, op.index)) {
+            return Ok(Some(mixed));
+        }
     }
     Ok(None)
+}
+
+/// Adds a place of a number or of a text of digits. Returns the number, and both places once there are two.
+fn add(
+    places: &mut Places,
+    role: Role,
+    key: &Option<Value>,
+    value: &Value,
+    place: Place,
+) -> Option<(Value, Place, Place)> {
+    let (digits, is_text) = form(value)?;
+    let known = places.entry((role, key.clone(), digits.clone())).or_default();
+    known[usize::from(is_text)].get_or_insert(place);
+    Some((digits, known[0]?, known[1]?))
+}
+
+/// The number that a value is, or prints as, and whether it is text; `None` for any other value.
+pub fn form(value: &Value) -> Option<(Value, bool)> {
+    match value {
+        Value::Int(_) | Value::Big(_) | Value::Float(_) => Some((value.clone(), false)),
+        Value::Str(text) => Some((number(text)?, true)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

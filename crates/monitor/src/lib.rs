@@ -48,6 +48,7 @@
 mod alert;
 mod checkpoint;
 mod counts;
+mod forms;
 mod item;
 mod key;
 mod monitor;

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::alert::{Alert, AlertKind, Cause};
 use crate::counts::Counts;
+use crate::forms::Forms;
 use crate::item::{Item, Line};
 use crate::key::{Checking, Found, Key, Losses, NewLimits, Standing, deadline};
 use crate::processes::{Admitted, Gap, Process, Processes};
@@ -89,6 +90,8 @@ pub struct Monitor {
     pub(crate) counts: Counts,
     pub(crate) causes: BTreeMap<String, Cause>,
     pub(crate) alerts: u64,
+    /// Keys as numbers and as text.
+    forms: Forms,
     /// What is missing, as far as it was not told.
     gaps: Vec<(AlertKind, String)>,
 }
@@ -111,6 +114,7 @@ impl Monitor {
             counts: Counts::default(),
             causes: BTreeMap::new(),
             alerts: 0,
+            forms: Forms::default(),
             gaps: Vec::new(),
         }
     }
@@ -279,6 +283,14 @@ impl Monitor {
             self.gaps.push((AlertKind::Wrong, sentence));
             return;
         };
+        let value = self.judge.key(value);
+        if !self.keys.contains_key(&value)
+            && let Some(digits) = self.judge.digits_of(&value)
+            && let Some(sentence) = self.forms.notice(digits, &item)
+        {
+            self.counts.wrong += 1;
+            self.gaps.push((AlertKind::Wrong, sentence));
+        }
         // A key that is not known may be one that was dropped.
         let busy_until = (self.options.joins || self.counts.dropped > 0).then_some(self.dropped_until);
         let key = self.keys.entry(value.clone()).or_insert_with(|| Key::new(busy_until));

@@ -210,6 +210,43 @@ fn operations_are_named_by_their_number_in_the_input() {
 }
 
 #[test]
+fn keys_and_values_as_numbers_and_as_text_are_said() {
+    let lines = r#"{"process": "a", "progress": 0}
+        {"process": "a", "action": "put", "args": {"key": 7, "value": 1}, "start": 1, "end": 2}
+        {"process": "a", "action": "get", "args": {"key": "7"}, "results": [null], "start": 3, "end": 4}
+        {"process": "a", "action": "put", "args": {"key": 8, "value": 1}, "start": 5, "end": 6}
+        {"process": "a", "action": "get", "args": {"key": "8"}, "results": [1], "start": 7, "end": 8}
+        {"process": "a", "progress": 9, "is_last": true}"#;
+    let (alerts, _, counts) = watch_spec("kv", Options::default(), lines);
+    // Two keys each, of which `"8"` has a value that was not written there.
+    assert_eq!((kinds(&alerts), counts.wrong), (vec![AlertKind::Wrong, AlertKind::Violation], 1));
+    let sentence = &alerts[0].sentence;
+    assert!(sentence.starts_with("the key 7 is a number in a:0 and text in a:1: "), "{sentence}");
+    // One key each, of which 7 has lost its value.
+    let (alerts, ..) = watch_spec("kv:digits=number", Options::default(), lines);
+    assert_eq!((kinds(&alerts), &*alerts[0].key), (vec![AlertKind::Violation], "7"));
+    // Texts that no number prints as, and other types of keys, are left alone.
+    let others = lines.replace(r#""7""#, r#""07""#).replace(r#""8""#, "8");
+    assert!(watch_spec("kv", Options::default(), &others).0.is_empty());
+
+    // Within a key, also after the check that saw the first one.
+    let values = |last: &str| {
+        format!(
+            r#"{{"process": "a", "progress": 0}}
+            {{"process": "a", "action": "write", "args": {{"key": 1, "value": 5}}, "start": 1, "end": 2}}
+            {{"process": "a", "progress": {last}}}
+            {{"process": "a", "action": "read", "args": {{"key": 1}}, "results": ["5"], "start": 20, "end": 21}}
+            {{"process": "a", "progress": 30, "is_last": true}}"#
+        )
+    };
+    for (last, place) in [("2", "a:0"), ("10", "an earlier operation")] {
+        let (alerts, ..) = watch(Options::default(), &values(last));
+        assert_eq!(kinds(&alerts), [AlertKind::Wrong]);
+        assert_eq!(alerts[0].sentence, format!("the value 5 is a number in {place} and text in a:1"));
+    }
+}
+
+#[test]
 fn a_check_that_reaches_a_limit_does_not_stop_others() {
     #[derive(Debug)]
     struct Reached(Stop);
