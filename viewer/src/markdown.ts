@@ -5,6 +5,7 @@
 
 import type { OpRef, Report, State, Why } from './data/types.ts';
 import { verdictView } from './data/verdict.ts';
+import { besideFailure, failureOf, headline } from './panels/headline.ts';
 import { glyph, gravest, groups, reasonText } from './panels/outcome.ts';
 import { rows } from './panels/rows.ts';
 import { assumptionText, outcomeText } from './panels/words.ts';
@@ -22,8 +23,10 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     views: '✗ Rejected',
     inconclusive: '… Inconclusive',
   }[verdict.kind];
+  const failure = failureOf(report);
   const level = report.level ? ` at the level ${code(report.level.name)}` : '';
-  out.push(`### ${word}${level}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
+  const title = failure ? `✗ ${plain(headline(report, assumptions).word)}` : `${word}${level}`;
+  out.push(`### ${title}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
   if (assumptions.length > 0) {
     // The verdict holds only under all of these, so all are listed.
     out.push(
@@ -36,6 +39,8 @@ export function markdown(report: Report, assumptions: string[], link: string | n
   if ('sentence' in verdict) {
     out.push(`**${plain(verdict.sentence)}** (${count(verdict.explained)}${of} operations explained)`, '');
     if (verdict.details) out.push(plain(verdict.details), '');
+  } else if (failure) {
+    out.push(plain(besideFailure(report)), '');
   } else if (verdict.kind === 'inconclusive') {
     out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
   } else if (report.level) {

@@ -6,6 +6,7 @@ import type { Report } from '../src/data/types.ts';
 import { stuckIn, verdictView } from '../src/data/verdict.ts';
 import { format, parse as parseLink } from '../src/link.ts';
 import { markdown } from '../src/markdown.ts';
+import { besideFailure, headline, whyTitle } from '../src/panels/headline.ts';
 import { reasonText } from '../src/panels/outcome.ts';
 import { rows } from '../src/panels/rows.ts';
 import { columnsOf, parseValue, print } from '../src/panels/tla.ts';
@@ -194,6 +195,28 @@ test('Markdown lists the assumptions of the verdict, and every note', () => {
   assert.equal(text.match(/T0:1 < T1:2/g)?.length, 1);
   report.verdict = { kind: 'accepted' };
   assert.match(markdown(report, ['T0:1 < T1:2'], null), /and that is consistent with the assumptions\./);
+});
+
+test('a run that failed is not headed by the verdict about its operations', () => {
+  const report = sample();
+  report.verdict = { kind: 'accepted' };
+  assert.equal(headline(report, []).word, 'Accepted');
+  assert.equal(whyTitle(report), 'Why it is accepted');
+  for (const ended of ['data race: a read and a write of `head`', 'stuck: no thread is enabled', 'signal 6']) {
+    const failed = { ...report, ended };
+    const { sign, word, rest, tone } = headline(failed, []);
+    assert.deepEqual({ sign, rest, tone }, { sign: '✗', rest: '', tone: 'bad' });
+    assert.equal(word, ended.charAt(0).toUpperCase() + ended.slice(1));
+    assert.equal(whyTitle(failed), 'How the run ended');
+    assert.match(besideFailure(failed), /^An order of its operations is legal, which says nothing about this/);
+    assert.doesNotMatch(markdown(failed, [], null), /Accepted|allows/);
+  }
+  const stopped = { kind: 'inconclusive' as const, limit: 'time' as const, stop: 'the time ran out' };
+  const undecided = { ...report, ended: 'signal 6', verdict: stopped };
+  assert.equal(headline(undecided, []).word, 'Signal 6');
+  assert.match(besideFailure(undecided), /no verdict: the time ran out/);
+  // A rejection says more than the end of its run.
+  assert.equal(headline({ ...sample(), ended: 'signal 6' }, []).word, 'Rejected');
 });
 
 test('Markdown says why, and a trace cannot write in it', () => {

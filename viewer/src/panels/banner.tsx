@@ -7,40 +7,8 @@ import type { Legal, Report, RunHead } from '../data/types.ts';
 import { failingOps, verdictView } from '../data/verdict.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
+import { besideFailure, failureOf, headline } from './headline.ts';
 import { capital, Fact, Op, Path, Sentence } from './parts.tsx';
-
-/** The verdict, and what it means; a rejection has a sentence instead. Under assumptions, it is about fewer orders. */
-export function headline(
-  report: Report,
-  assumed: string[],
-): { sign: string; word: string; rest: string; tone: string } {
-  if (report.history.operations === 0) {
-    return { sign: '·', word: 'Nothing to check', rest: 'the history has no operations', tone: 'quiet' };
-  }
-  const order = assumed.length > 0 ? 'order consistent with the assumptions' : 'order of these operations';
-  const verdict = verdictView(report);
-  switch (verdict.kind) {
-    case 'accepted':
-      if (report.ended) {
-        const [first = '', ...others] = brief(report.ended, 80);
-        return {
-          sign: '✗',
-          word: first.toUpperCase() + others.join(''),
-          rest: `an ${order} is allowed by`,
-          tone: 'bad',
-        };
-      }
-      return { sign: '✓', word: 'Accepted', rest: `an ${order} is allowed by`, tone: 'good' };
-    case 'stuck':
-    case 'contradiction':
-    case 'views':
-      return { sign: '✗', word: 'Rejected', rest: '', tone: 'bad' };
-    case 'invariant':
-      return { sign: '✗', word: 'Violated', rest: '', tone: 'bad' };
-    case 'inconclusive':
-      return { sign: '…', word: 'Inconclusive', rest: 'the check stopped early, against', tone: 'odd' };
-  }
-}
 
 const ORDER: Record<Report['order'], string> = { 'real-time': 'real time', program: 'program order', none: 'none' };
 
@@ -49,6 +17,7 @@ export function Banner({ head }: { head: RunHead }) {
   const { report, run, assumed = [] } = head;
   const { sign, word, rest, tone } = headline(report, assumed);
   const total = report.history.operations;
+  const failure = failureOf(report);
   const none = total === 0;
   const verdict = verdictView(report);
   const sentence = 'sentence' in verdict ? verdict.sentence : null;
@@ -65,19 +34,21 @@ export function Banner({ head }: { head: RunHead }) {
       <h1>
         {isStale.value && 'Previously: '}
         <span aria-hidden="true">{sign}</span> {word}
-        {!none && report.level && (
+        {!none && !failure && report.level && (
           <>
             {' '}
             at the level <code>{brief(report.level.name, 120)}</code>
           </>
         )}
-        :{' '}
+        {!failure && ': '}
         {sentence ? (
           <Sentence text={sentence} width={400} />
         ) : (
-          <>
-            {rest} {!none && <code>{brief(base(report.spec.name), 80)}</code>}
-          </>
+          !failure && (
+            <>
+              {rest} {!none && <code>{brief(base(report.spec.name), 80)}</code>}
+            </>
+          )
         )}
       </h1>
       {assumed.length > 0 && (
@@ -85,7 +56,11 @@ export function Banner({ head }: { head: RunHead }) {
           Holds only under {many(assumed.length, 'assumption')}: <Assumed texts={assumed} />
         </p>
       )}
-      {none ? (
+      {failure ? (
+        <p>
+          <Sentence text={besideFailure(report)} width={400} />
+        </p>
+      ) : none ? (
         <p>The trace is empty: check that the program was linked with the recorder and that it ran.</p>
       ) : (
         <Summary report={report} assumed={assumed} />

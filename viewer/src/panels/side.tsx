@@ -6,6 +6,7 @@ import { type StuckView, type ViewsView, verdictView } from '../data/verdict.ts'
 import { allAssumed, history } from '../state.ts';
 import { brief, count, many } from '../text.ts';
 import { assumptions } from './focus.ts';
+import { besideFailure, failureOf, whyTitle } from './headline.ts';
 import { Command, Copy, capital, Few, Op, Section, Sentence } from './parts.tsx';
 import { Possible } from './states.tsx';
 import { Value } from './value.tsx';
@@ -18,6 +19,7 @@ import { assumptionText, checkAgain, nameOf, outcomeText } from './words.ts';
 export function Side({ report }: { report: Report }) {
   const verdict = verdictView(report);
   const none = report.history.operations === 0;
+  const failure = failureOf(report);
   return (
     <aside id="why" class="side" tabIndex={-1} aria-label="Explanation">
       <Missed />
@@ -43,8 +45,20 @@ export function Side({ report }: { report: Report }) {
         </>
       )}
       {verdict.kind === 'views' && <Views report={report} rejection={verdict} />}
-      {!none && verdict.kind === 'inconclusive' && (
-        <Section id="h-why" title="Why it stopped">
+      {failure && (
+        <Section id="h-why" title={whyTitle(report)}>
+          <article class="card bad">
+            <p>
+              <Sentence text={capital(failure)} width={600} />
+            </p>
+            <p class="quiet">
+              <Sentence text={besideFailure(report)} width={600} />
+            </p>
+          </article>
+        </Section>
+      )}
+      {!none && !failure && verdict.kind === 'inconclusive' && (
+        <Section id="h-why" title={whyTitle(report)}>
           <article class="card odd">
             <p>
               <Sentence text={capital(verdict.stop)} width={600} />.
@@ -69,7 +83,7 @@ export function Side({ report }: { report: Report }) {
           </article>
         </Section>
       )}
-      {none && (
+      {none && !failure && (
         <Section id="h-why" title="What to do">
           <article class="card">
             <p>
@@ -79,8 +93,8 @@ export function Side({ report }: { report: Report }) {
           </article>
         </Section>
       )}
-      {!none && verdict.kind === 'accepted' && (
-        <Section id="h-why" title="Why it is accepted">
+      {!none && !failure && verdict.kind === 'accepted' && (
+        <Section id="h-why" title={whyTitle(report)}>
           <article class="card good">
             {report.level ? (
               <p>
