@@ -298,7 +298,7 @@ impl Checks<'_> {
                 if run.ran.ended == Ended::Finished {
                     (self.tell)(Event::Unchecked(run, &failed));
                 }
-                (None, Some(Problem::Recording(report::without_numbers(&message(&failed)))))
+                (None, Some(Problem::Recording(message(&failed))))
             }
         };
         let (timeout, after) = (self.campaign.workload.timeout, self.started.elapsed());

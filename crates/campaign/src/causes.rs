@@ -18,6 +18,8 @@ use crate::tally::Kind;
 pub(crate) struct Cause {
     pub(crate) kind: Kind,
     pub(crate) cause: String,
+    /// The message of the first run, if the cause is that message without its numbers.
+    pub(crate) message: Option<String>,
     /// Where accesses met, if that is known.
     pub(crate) meets: Option<String>,
     pub(crate) runs: u64,
@@ -120,7 +122,7 @@ impl Causes {
             let id = cause.id.as_deref().unwrap_or_default();
             let new = if is_new(cause) { "  new" } else { "" };
             let _ = writeln!(text, "  {:>4}  {id:6}  {}{new}", cause.runs, share(cause.runs, runs));
-            let (kind, why) = (cause.kind.word(), clean(&cause.cause));
+            let (kind, why) = (cause.kind.word(), clean(cause.message.as_ref().unwrap_or(&cause.cause)));
             let _ = writeln!(text, "                {kind}: {why}");
             if let Some(meets) = &cause.meets {
                 let _ = writeln!(text, "                {}", clean(meets));
@@ -173,6 +175,7 @@ mod tests {
         Cause {
             kind: Kind::Rejected,
             cause: why.into(),
+            message: None,
             meets: meets.map(str::to_owned),
             runs: 1,
             after: Duration::ZERO,

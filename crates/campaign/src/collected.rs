@@ -23,6 +23,8 @@ pub(crate) struct Collected {
 struct First {
     kind: Kind,
     cause: String,
+    /// The cause with the numbers of this run.
+    shown: String,
     meets: Option<String>,
     /// Its name for the user.
     label: String,
@@ -42,6 +44,7 @@ impl Collected {
             (Some(seen), report) if seen.is_first && !seen.is_accepted => self.failed.push(First {
                 kind: seen.kind,
                 cause: seen.cause.clone(),
+                shown: seen.shown().to_owned(),
                 meets: seen.meets.clone(),
                 label: label.to_owned(),
                 report: report.cloned(),
@@ -76,7 +79,7 @@ impl Collected {
                 Kind::Unchecked => unchecked.push(Unchecked {
                     history: first.name(),
                     spec: spec.to_owned(),
-                    problems: vec![Problem { message: format!("{}; {note}", first.cause), help: None }],
+                    problems: vec![Problem { message: format!("{}; {note}", first.shown), help: None }],
                 }),
                 _ => {
                     let mut report = first.report(spec);
@@ -116,9 +119,13 @@ impl First {
 mod tests {
     use super::*;
 
+    fn seen(kind: Kind, cause: &str) -> Seen {
+        Seen { kind, cause: cause.into(), message: None, meets: None, is_first: true, is_accepted: false }
+    }
+
     /// Checks that the first run of this kind is not accepted anywhere. `counted` is the attribute that counts it in JUnit.
     fn check(kind: Kind, report: Option<&Report>, counted: &str, word: &str) {
-        let seen = Seen { kind, cause: "the cause".into(), meets: None, is_first: true, is_accepted: false };
+        let seen = seen(kind, "the cause");
         let mut collected = Collected::default();
         collected.add("run 1", report, Some(&seen));
         let (reports, unchecked) = collected.reports(&[], (2, 0, 9), "register");
@@ -152,7 +159,7 @@ mod tests {
     #[test]
     fn runs_of_one_cause_are_one_report() {
         let mut collected = Collected::default();
-        let mut seen = Seen { kind: Kind::Raced, cause: "x".into(), meets: None, is_first: true, is_accepted: false };
+        let mut seen = seen(Kind::Raced, "x");
         for number in 1..=1000 {
             collected.add(&format!("run {number}"), Some(&accepted()), Some(&seen));
             collected.add(&format!("run {number}"), Some(&accepted()), None);
@@ -163,5 +170,18 @@ mod tests {
         let (reports, _) = collected.reports(&[], (2000, 1000, 9), "register");
         let names: Vec<&str> = reports.iter().map(|report| report.history.name.as_str()).collect();
         assert_eq!(names, ["accepted runs", "data race: x"]);
+    }
+
+    #[test]
+    fn a_run_that_is_not_checked_keeps_the_numbers_of_its_message() {
+        let mut collected = Collected::default();
+        let message = Some("T1:3: `push` has no argument `value`".to_owned());
+        let cause = "T#:#: `push` has no argument `value`";
+        collected.add("run 1", None, Some(&Seen { message, ..seen(Kind::Unchecked, cause) }));
+        let (_, unchecked) = collected.reports(&[], (1, 0, 0), "queue");
+        // The name is that of every campaign.
+        assert_eq!(unchecked[0].history, format!("not checked: {cause}"));
+        let expected = "T1:3: `push` has no argument `value`; 1 of 1 run fail so, first run 1";
+        assert_eq!(unchecked[0].problems[0].message, expected);
     }
 }

@@ -82,12 +82,21 @@ pub struct Seen {
     pub kind: Kind,
     /// The cause, equal for runs that fail for the same reason.
     pub cause: String,
+    /// The message of this run, if the cause is that message without its numbers.
+    pub(crate) message: Option<String>,
     /// Where accesses met, if that is known.
     pub(crate) meets: Option<String>,
     /// Whether no earlier run failed for this reason.
     pub is_first: bool,
     /// Whether the settings accept it.
     pub is_accepted: bool,
+}
+
+impl Seen {
+    /// The cause for people, with the numbers of this run.
+    pub fn shown(&self) -> &str {
+        self.message.as_deref().unwrap_or(&self.cause)
+    }
 }
 
 /// What is known of a run beside its ending and its report.
@@ -115,6 +124,7 @@ impl Tally {
     ) -> Option<Seen> {
         self.runs += 1;
         let About { problem, race, meets, known: (known, today) } = about;
+        let mut message = None;
         let (kind, cause) = match ended {
             Ended::Crashed { .. } => (Kind::Crashed, failure_of(ended).unwrap_or_default()),
             Ended::Stuck { .. } => (Kind::Stuck, failure_of(ended).unwrap_or_default()),
@@ -122,7 +132,11 @@ impl Tally {
             Ended::BrokenOff { why } => (Kind::Inconclusive, why.clone()),
             Ended::TimedOut { .. } | Ended::Interrupted => (Kind::Stuck, still_running(timeout)),
             Ended::Finished => match (problem, report) {
-                (Some(Problem::Recording(why)), _) => (Kind::Unchecked, why),
+                (Some(Problem::Recording(why)), _) => {
+                    let cause = report::without_numbers(&why);
+                    message = Some(why);
+                    (Kind::Unchecked, cause)
+                }
                 (Some(Problem::Stopped(why)), _) => (Kind::Inconclusive, format!("inconclusive: {why}")),
                 (None, Some(report)) => self.verdict(report, race)?,
                 (None, None) => (Kind::Raced, race?.to_owned()),
@@ -132,10 +146,12 @@ impl Tally {
         // A check that was given up says nothing about the system, so that there is nothing to accept.
         let is_failure = !matches!(kind, Kind::Inconclusive | Kind::Unchecked);
         let known = is_failure.then(|| KnownCause::of(known, &cause, meets.as_deref(), today)).flatten();
-        let (cause, is_first) = self.causes.add(Cause { kind, cause, meets, runs: 1, after, id: None, known });
+        let (cause, is_first) =
+            self.causes.add(Cause { kind, cause, message: message.clone(), meets, runs: 1, after, id: None, known });
         Some(Seen {
             kind,
             cause: cause.cause.clone(),
+            message,
             meets: cause.meets.clone(),
             is_first,
             is_accepted: cause.is_accepted(),
@@ -371,5 +387,26 @@ pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
         | Ended::BrokenOff { .. }
         | Ended::TimedOut { .. }
         | Ended::Interrupted => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_differ_in_numbers_are_one_cause_and_are_shown_with_them() {
+        let mut tally = Tally::default();
+        let mut add = |message: &str| {
+            let about = About { problem: Some(Problem::Recording(message.to_owned())), ..About::default() };
+            tally.add(&Ended::Finished, None, about, Duration::ZERO, Duration::ZERO).expect("a failure")
+        };
+        let (first, second) = (add("T1:3: no argument `value`"), add("T2:14: no argument `value`"));
+        assert_eq!((first.shown(), second.shown()), ("T1:3: no argument `value`", "T2:14: no argument `value`"));
+        assert_eq!((&first.cause, first.is_first), (&second.cause, true));
+        assert!(!second.is_first);
+        add("T1:0: no result `ok`");
+        let table = tally.causes(&[]);
+        assert!(table.contains("not checked: T1:3: no argument `value`\n") && !table.contains('#'), "{table}");
     }
 }

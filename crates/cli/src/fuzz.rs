@@ -202,7 +202,7 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
                 outln!("its trace up to there is {}", report.verdict.word());
             }
         }
-        _ => outln!("{}: {}, {}", run.label(), seen.kind.word(), clean(&seen.cause)),
+        _ => outln!("{}: {}, {}", run.label(), seen.kind.word(), clean(seen.shown())),
     }
     if let Some(race) = race {
         outln!("it has a data race:");
