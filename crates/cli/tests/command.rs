@@ -596,6 +596,13 @@ fn a_page_is_about_one_history() {
 fn a_misspelled_operation_gets_a_hint_and_other_names_are_listed() {
     let printed = check("alias", "--spec kv", "T0 [1 2] Get(1) = nil\n");
     assert!(printed.contains("did you mean `get`?") && printed.ends_with("exit 2"), "{printed}");
+    assert!(printed.contains("history: line 1: T0:0: `Get` is not an operation"), "{printed}");
+    let printed = check("no-argument", "--spec queue", "T0 [1 2] push(1)\n# a comment\nT0 [3 4] push()\n");
+    assert!(printed.contains("history: line 3: T0:1: `push` has 0 arguments"), "{printed}");
+    let printed = check("no-level", "--spec queue --level linearisable", "T0 [1 2] push(1)\n");
+    assert!(printed.contains("did you mean `linearizable`?") && printed.ends_with("exit 2"), "{printed}");
+    let printed = run(&directory("no-spec"), "check run.jsonl");
+    assert!(printed.starts_with("error: check: no specification given: "), "{printed}");
     let listed = run(&directory("aliases"), "specs kv");
     assert!(listed.contains("also `remove`, `delete`") && listed.contains("digits=number"), "{listed}");
     let covered = check("alias-coverage", "--spec kv --coverage", "T0 [1 2] write(1, 1)\n");

@@ -365,7 +365,7 @@ fn mistakes_are_named() {
     help: name an address of this machine such as `127.0.0.1:9464`, or add `--remote`
     ");
     insta::assert_snapshot!(wrong(&["--spec", "regster"]), @r"
-    error: --spec: unrecognized model `regster`; did you mean `register`?
+    error: --spec: unrecognized specification `regster`; did you mean `register`?
     help: `omnilink specs` lists the specifications and their options
     ");
     insta::assert_snapshot!(wrong(&["--spec", "register", "nowhere"]), @"error: nowhere: No such file or directory (os error 2)");

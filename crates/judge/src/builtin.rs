@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
-use models::check::{Assumed, Checked, Failure, MOST_SHOWN, Method, Options, Watcher};
+use models::check::{Assumed, Checked, Error, Failure, MOST_SHOWN, Method, Options, Watcher};
 use models::digits::find_after;
 use models::level::Options as LevelOptions;
 use models::smallest::{Part, smallest};
@@ -53,7 +53,7 @@ trait Choice: Debug + Send + Sync {
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult;
 }
 
-type LevelResult = Result<Result<models::level::Checked, models::check::Error>, Failed>;
+type LevelResult = Result<Result<models::level::Checked, Error>, Failed>;
 
 /// A built-in model, by its name and options.
 #[derive(Debug)]
@@ -430,7 +430,8 @@ impl Check<'_, '_> {
         }
         for op in stream.merge()?.take(LOOKED_AT) {
             let op = op?;
-            if bound(model, self.held.processes(), &op)?.is_some_and(|op| model.partition(&op).is_none()) {
+            let bound = bound(model, self.held.processes(), &op).map_err(|error| self.refused(error))?;
+            if bound.is_some_and(|op| model.partition(&op).is_none()) {
                 return Ok(true);
             }
         }
@@ -446,12 +447,13 @@ impl Check<'_, '_> {
     fn follow_stream<M: Model>(&mut self, model: &M, stream: &Stream, field: &str) -> Result<Option<Report>, Failed> {
         let mut merge = stream.merge()?;
         let processes = self.held.processes();
-        let (mut operations, mut seen) = (0, CoverageCounter::new(self.spec, self.asked.coverage));
+        let (recording, spec) = (self.recording, self.spec);
+        let (mut operations, mut seen) = (0, CoverageCounter::new(spec, self.asked.coverage));
         let ops = merge.by_ref().map(|op| {
             let op = op.map_err(InputError::from)?;
             operations += 1;
             seen.add(&op);
-            ranked(model, processes, &op, field)
+            Ok(ranked(model, processes, &op, field).map_err(|error| mixed::refused(error, Some(recording), spec))?)
         });
         let Some(checked) = self.follow(model, field, ops, false)? else { return Ok(None) };
         self.refuse_mixed(model, stream)?;
@@ -464,7 +466,9 @@ impl Check<'_, '_> {
     /// history.
     fn follow_whole<M: Model>(&mut self, model: &M, history: &History<Call>) -> Result<Option<Checked>, Failed> {
         let Some(field) = self.asked.own_order(None).filter(|_| self.misfit.is_none()) else { return Ok(None) };
-        let ops = history.ops().iter().map(|op| ranked(model, history.processes(), op, field));
+        let (recording, spec) = (self.recording, self.spec);
+        let refused = |error| mixed::refused(error, Some(recording), spec);
+        let ops = history.ops().iter().map(|op| Ok(ranked(model, history.processes(), op, field).map_err(refused)?));
         self.follow(model, field, ops, true)
     }
 
@@ -485,14 +489,16 @@ impl Check<'_, '_> {
         let mut merge = stream.merge()?;
         let processes = self.held.processes();
         let (mut operations, mut seen) = (0, CoverageCounter::new(self.spec, self.asked.coverage));
-        let counted = merge.by_ref().map(|op| op.map_err(InputError::from)).inspect(|op| {
+        let counted = merge.by_ref().map(|op| op.map_err(|error| Unread::Input(error.into()))).inspect(|op| {
             operations += 1;
             op.iter().for_each(|op| seen.add(op));
         });
         let watcher = |stats: &Stats| self.limits.poll(stats);
-        let checked: Result<Checked, InputError> =
-            models::check::check_stream(model, processes, counted, &self.options().search, &watcher);
-        let checked = checked?;
+        let checked = models::check::check_stream(model, processes, counted, &self.options().search, &watcher);
+        let checked = checked.map_err(|unread| match unread {
+            Unread::Input(error) => error,
+            Unread::Refused(error) => self.refused(error),
+        })?;
         self.refuse_mixed(model, stream)?;
         // A verdict may come before the end. The rest is still read, so that damage there is not missed; but not if
         // time or memory ran out before the verdict.
@@ -564,7 +570,7 @@ impl Check<'_, '_> {
         Ok(report)
     }
 
-    fn refused(&self, error: models::check::Error) -> InputError {
+    fn refused(&self, error: Error) -> InputError {
         mixed::refused(error, Some(self.recording), self.spec)
     }
 
@@ -728,13 +734,27 @@ impl Check<'_, '_> {
 /// An operation as the model sees it, with its place in the system's own order.
 type Ranked<M> = (Op<Option<<M as Spec>::Op>>, Option<Value>);
 
-fn ranked<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>, field: &str) -> Result<Ranked<M>, Failed> {
+fn ranked<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>, field: &str) -> Result<Ranked<M>, Error> {
     Ok((op.with(bound(model, processes, op)?), own_order::rank(&op.call, field)))
 }
 
-fn bound<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>) -> Result<Option<M::Op>, InputError> {
-    let bad = |error| models::check::Error::BadCall { op: history::name(processes, op.process, op.index), error };
-    Ok(model.bind(op).map_err(bad)?)
+fn bound<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>) -> Result<Option<M::Op>, Error> {
+    let bad = |error| Error::BadCall { op: history::name(processes, op.process, op.index), error };
+    model.bind(op).map_err(bad)
+}
+
+/// Why the operations of a stream end early.
+enum Unread {
+    /// The trace cannot be read.
+    Input(InputError),
+    /// The specification cannot take an operation.
+    Refused(Error),
+}
+
+impl From<Error> for Unread {
+    fn from(error: Error) -> Unread {
+        Unread::Refused(error)
+    }
 }
 
 /// The orders that a check found.

@@ -31,7 +31,7 @@ pub trait Visitor {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadModel {
     /// The name is not that of a model.
-    #[error("unrecognized model `{name}`; {hint}")]
+    #[error("unrecognized specification `{name}`; {hint}")]
     UnknownModel {
         /// The name.
         name: String,
@@ -260,9 +260,9 @@ mod tests {
     fn unrecognized_names_are_reported() {
         insta::assert_snapshot!(
             run("deque", ""),
-            @"unrecognized model `deque`; expected one of `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`"
+            @"unrecognized specification `deque`; expected one of `register`, `cas-register`, `kv`, `kv-append`, `set`, `queue`, `stack`, `priority-queue`, `counter`, `mutex`, `bank`"
         );
-        insta::assert_snapshot!(run("regster", ""), @"unrecognized model `regster`; did you mean `register`?");
+        insta::assert_snapshot!(run("regster", ""), @"unrecognized specification `regster`; did you mean `register`?");
         insta::assert_snapshot!(run("queue:size=4", ""), @"the model `queue` has no option `size`, only `capacity=4`, `digits=number`");
         insta::assert_snapshot!(run("set:size=4", ""), @"the model `set` has no option `size`, only `digits=number`");
         insta::assert_snapshot!(run("set:digits=text", ""), @"the option `digits` of the model `set` is `text`, not `number`");

@@ -98,7 +98,7 @@ fn what_cannot_be_checked_is_no_success() {
         let panic = catch_unwind(AssertUnwindSafe(|| test.run(Wrong::default, wrong_step))).unwrap_err();
         panic.downcast_ref::<String>().cloned().unwrap_or_default()
     };
-    insta::assert_snapshot!(run("que"), @"tests::none: unrecognized model `que`; did you mean `queue`?");
+    insta::assert_snapshot!(run("que"), @"tests::none: unrecognized specification `que`; did you mean `queue`?");
     assert!(run("Missing.tla").contains("Missing.tla: No such file"), "{}", run("Missing.tla"));
     assert!(run("register").starts_with("tests::none (seed"), "{}", run("register"));
     let idle = Test::new("tests::idle", directory.path().to_str().unwrap(), "queue");

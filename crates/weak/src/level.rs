@@ -161,12 +161,12 @@ pub struct Level {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LevelError {
     /// There is no such preset.
-    #[error("there is no level `{given}`; the levels are: {known}")]
+    #[error("there is no level `{given}`; {hint}")]
     Unknown {
         /// The name given.
         given: String,
-        /// The names of the presets.
-        known: String,
+        /// The closest name, or all names.
+        hint: String,
     },
     /// There is no such visibility.
     #[error("there is no visibility `{given}`; the visibilities are: {known}")]
@@ -328,9 +328,10 @@ impl Level {
     /// The preset of this name.
     pub fn named(name: &str) -> Result<Level, LevelError> {
         let name = name.replace('_', "-");
-        let unknown = || LevelError::Unknown {
-            given: name.clone(),
-            known: PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+        let unknown = || {
+            let names = || PRESETS.iter().map(|preset| preset.name);
+            let all = || format!("the levels are: {}", names().collect::<Vec<_>>().join(", "));
+            LevelError::Unknown { given: name.clone(), hint: suggest::hint(&name, names()).unwrap_or_else(all) }
         };
         let preset = PRESETS.iter().find(|preset| preset.name == name).ok_or_else(unknown)?;
         let axioms = preset.axioms.iter().map(|text| Axiom::parse(text)).collect::<Result<_, _>>();
@@ -599,11 +600,9 @@ mod tests {
         );
         let level = Level::named("eventual").unwrap().with_axiom("lin >= po").unwrap();
         assert_eq!(level.order, Precedence::Program);
-        assert!(
-            Level::named("causul")
-                .unwrap_err()
-                .to_string()
-                .starts_with("there is no level `causul`; the levels are: linearizable,")
-        );
+        let unknown = |name: &str| Level::named(name).unwrap_err().to_string();
+        assert_eq!(unknown("causul"), "there is no level `causul`; did you mean `causal`?");
+        assert_eq!(unknown("linearisable"), "there is no level `linearisable`; did you mean `linearizable`?");
+        assert!(unknown("snapshot").starts_with("there is no level `snapshot`; the levels are: linearizable,"));
     }
 }

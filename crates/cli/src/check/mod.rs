@@ -301,7 +301,7 @@ fn specification(args: &CheckArgs) -> Result<(String, &[PathBuf]), Exit> {
         (None, _) => {
             let help = "`omnilink check Queue.tla run.jsonl` or `omnilink check --spec queue run.jsonl`";
             let message = "no specification given: pass a `.tla` file first, or `--spec NAME`".into();
-            Err(complain("what to check against", &InputError { message, help: Some(help.into()) }))
+            Err(complain("check", &InputError { message, help: Some(help.into()) }))
         }
     }
 }
