@@ -208,6 +208,21 @@ fn an_error_in_an_argument_of_an_unlogged_step_is_no_verdict() {
 }
 
 #[test]
+fn a_mistake_in_many_lines_is_reported_once() {
+    let log = named(&["Bogus", "Other"].repeat(10));
+    let failed = checked(COUNTER, "", "[log]\nevent = \"ev\"\n", &[("l", &log)], Options::default());
+    let Err(logs::Failure::Problems(problems)) = failed else { panic!("the specification has no such actions") };
+    let messages: Vec<&str> = problems.iter().map(|problem| &*problem.message).collect();
+    assert_eq!(
+        messages,
+        [
+            "l line 1: `Bogus` is not an action of the specification",
+            "l line 2: `Other` is not an action of the specification"
+        ]
+    );
+}
+
+#[test]
 fn conditions_that_contain_themselves_are_an_error() {
     let state = |name: &str, is: &str| format!("[[log.state]]\nname = \"{name}\"\nis = \"{is}\"\n");
     let rule = "[log]\nevent = \"ev\"\n[[log.rule]]\nafter = \"a\"\n";

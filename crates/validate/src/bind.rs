@@ -26,12 +26,13 @@ use tla::machine::Machine;
 use tla::program::{Key, Operation, Program, Touch};
 use tla::value::Value;
 
+use crate::companion;
 use crate::problem::Problem;
 use crate::record::record;
 use crate::values::{Untranslatable, Values};
 
 /// The action of the operations that represent the end of a process.
-pub(crate) const END: &str = "OnEnd";
+pub(crate) const END: &str = companion::END;
 
 /// Parameters that mean the process unless the settings name others.
 const PROCESS: [&str; 3] = ["process", "self", "pid"];
@@ -441,8 +442,10 @@ impl<'p> Binder<'p> {
     ) -> Option<Action> {
         let mapping = self.settings.mapping(&schema.action);
         let name = mapping.action.as_deref().unwrap_or(&schema.action);
-        if let Some(action) = self.companion(&format!("On{name}"), Origin::Operation, problems) {
-            return Some(action);
+        for name in companion::operators(name) {
+            if let Some(action) = self.companion(&name, Origin::Operation, problems) {
+                return Some(action);
+            }
         }
         let part = |suffix: &str| self.program.operation(&format!("{name}{suffix}"));
         let operations = match (self.program.operation(name), part("_Step"), part("_Done")) {
@@ -705,7 +708,12 @@ impl<'p> Binder<'p> {
         let names = self.program.operation_names();
         let next = self.program.next.map(|next| module.exprs.site(next));
         let help = suggest::hint(name, names.iter().map(String::as_str));
-        let help = help.or_else(|| (!names.is_empty()).then(|| format!("it is made of {}", quoted(&names))));
+        let help = help.or_else(|| {
+            let made_of = (!names.is_empty()).then(|| format!("it is made of {}", quoted(&names)));
+            let operator = self.settings.companion.as_ref().and_then(|_| companion::advice(name));
+            let help: Vec<String> = made_of.into_iter().chain(operator).collect();
+            (!help.is_empty()).then(|| help.join("; "))
+        });
         match (module.names.get(name), next) {
             (Some(def), _) => {
                 let message = format!("{subject}, but `{name}` is not part of the next-state relation");

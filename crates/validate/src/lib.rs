@@ -53,6 +53,7 @@
 
 mod bind;
 mod check;
+mod companion;
 mod constants;
 mod coverage;
 mod cut;

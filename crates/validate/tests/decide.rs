@@ -155,6 +155,36 @@ fn a_companion_decides_what_an_operation_does() {
     assert_eq!(verdict(COMPANION, unfinished), "accepted");
 }
 
+/// A companion whose operators have other names than the operations.
+const CAPITALS: Case = Case {
+    body: r"EXTENDS Integers
+VARIABLE n
+Init == n = 0
+Add == n' = n + 1
+Next == Add
+OnGiveUp(op) == Add
+Onclaim(op) == Add
+OnClaim(op) == FALSE /\ Add
+OnFailed(op) == FALSE /\ Add
+OnEnd(process) == UNCHANGED n",
+    config: "",
+    settings: "companion = \"C.tla\"",
+};
+
+#[test]
+fn operators_of_a_companion_may_have_a_capital_for_each_word() {
+    for name in ["\"give-up\"", "give_up", "giveUp", "GiveUp"] {
+        assert_eq!(verdict(CAPITALS, &format!("a [1 2] {name}()\n")), "accepted", "{name}");
+    }
+    assert_eq!(verdict(CAPITALS, "a [1 2] claim()\n"), "accepted", "the name as it is comes first");
+    let hand_over = verdict(CAPITALS, "a [1 2] \"hand-over\"()\n");
+    assert!(hand_over.contains("a:0 is called `hand-over`, but the specification has no action"), "{hand_over}");
+    assert!(hand_over.ends_with("; or define `OnHandOver(op)` in the companion"), "{hand_over}");
+    // `OnFailed` is about operations that failed, whatever their names.
+    let failed = verdict(CAPITALS, "a [1 2] failed()\n");
+    assert!(failed.ends_with("; or define `Onfailed(op)` in the companion"), "{failed}");
+}
+
 #[test]
 fn coverage_counts_the_actions_that_a_companion_reaches() {
     let trace = "a [1 2] put(v: 1) = ok: TRUE\na [3 4] put(v: 1) = ok: FALSE\na [5 6] put(v: 2) = ok: FALSE\n";

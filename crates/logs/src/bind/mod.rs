@@ -9,7 +9,7 @@ mod clock;
 mod event;
 mod value;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use history::format::json::Json;
@@ -361,14 +361,23 @@ impl<'m, 'p> Binder<'m, 'p> {
             init.push(self.initial_condition(condition)?);
         }
         let (mut events, mut clocks, mut problems) = (Vec::new(), Vec::new(), Vec::new());
-        let mut open: Vec<Open> = Vec::new();
+        let (mut open, mut said) = (Vec::<Open>::new(), BTreeSet::new());
         for raw in &rest {
             match self.event(raw, &mut open, events.len()) {
                 Ok((event, clock)) => {
                     events.extend(event);
                     clocks.extend(clock);
                 }
-                Err(Failure::Problems(more)) => problems.extend(more),
+                Err(Failure::Problems(more)) => {
+                    let place = self.place(raw.line);
+                    for problem in more {
+                        // The same mistake in another line is not another one.
+                        let words = problem.message.strip_prefix(&place).unwrap_or(&problem.message).to_owned();
+                        if said.insert((words, problem.place)) {
+                            problems.push(problem);
+                        }
+                    }
+                }
                 Err(other) => return Err(other),
             }
             if problems.len() >= MOST_PROBLEMS {
@@ -376,7 +385,6 @@ impl<'m, 'p> Binder<'m, 'p> {
             }
         }
         if !problems.is_empty() {
-            problems.dedup_by(|a, b| a.message == b.message && a.place == b.place);
             return Err(Failure::Problems(problems));
         }
         let unlogged = self.unlogged()?;
