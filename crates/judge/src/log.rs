@@ -428,7 +428,7 @@ impl LogRun<'_> {
         let first = states.len().saturating_sub(look.states.max(1));
         timeline.states = states[first..].iter().map(|state| shown_state(self.program, state)).collect();
         timeline.until = timeline.order.len();
-        timeline.actions = self.program.operation_names();
+        timeline.actions = logs::step_names(self.program);
         let messages = bound.order.messages().iter();
         timeline.messages = messages.map(|&(send, receive)| (number(send), number(receive))).collect();
         timeline

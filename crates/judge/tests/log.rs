@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use history::Stop;
 use omnilink_judge::input::Kind;
-use omnilink_judge::{Case, Failed, Judge, Limits, Options, Recording, Stage, Unlimited, given_up, infer};
+use omnilink_judge::{Case, Failed, Judge, Limits, Options, Recording, ShowOptions, Stage, Unlimited, given_up, infer};
 use report::{Detail, Report, Verdict};
 use search::Stats;
 
@@ -112,6 +112,19 @@ fn the_help_names_actions_and_not_the_next_state_relation() {
         complaints[0].help.as_deref().unwrap_or_default(),
         @"the actions are Grant, Expire; a `[[log.rule]]` for it can name an action, or `skip = true`"
     );
+}
+
+#[test]
+fn the_page_lists_steps_and_not_the_next_state_relation() {
+    let log = "{\"ev\": \"grant\", \"to\": \"a\", \"epoch\": 1}\n";
+    let directory =
+        written(&[("Lease.tla", LEASE), ("Lease.cfg", CONFIG), ("omnilink.toml", SETTINGS), ("log.ndjson", log)]);
+    let spec = directory.path().join("Lease.tla").display().to_string();
+    let judge = Judge::new(&spec, Options::default()).expect("a specification");
+    let recording = Recording::at(directory.path().join("log.ndjson"), None);
+    let case = &mut Case { recording: &recording, label: "log", witness: None, limits: &Unlimited };
+    let shown = judge.show(case, &ShowOptions::default()).expect("a page");
+    assert_eq!(shown.timeline.actions, ["Grant", "Expire"]);
 }
 
 #[test]

@@ -157,7 +157,7 @@ impl Prepared {
 }
 
 /// The names of the actions that steps are: the operators of `Next` that are not made of others.
-pub(crate) fn step_names(program: &Program) -> Vec<String> {
+pub fn step_names(program: &Program) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for action in &program.actions {
         if !names.contains(&action.name) {
