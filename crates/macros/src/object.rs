@@ -8,6 +8,8 @@
 //! compiler; see `Plain` in `omnilink-record`. Types are only read as tokens: parameters of the `impl` block and
 //! `Self` are replaced, because the implementation is for one type.
 
+mod stub;
+
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -50,18 +52,23 @@ impl Parse for Arguments {
 /// The item and the implementation of `Describe`, or the item and all errors in it. `root` is the path of the crate that
 /// has the module `object`.
 pub(crate) fn expand(arguments: &Arguments, item: TokenStream, root: &TokenStream) -> Result<TokenStream> {
-    let (item, implementation) = if let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) {
+    let (item, implementation, stub) = if let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) {
+        let stub = stub::of_block(arguments, &block, root);
         let implementation = describe_block(arguments, &mut block, root);
         // Methods are public so that they are calls, also those of a type that is not.
         block.attrs.push(syn::parse_quote!(#[allow(unreachable_pub)]));
-        (block.into_token_stream(), implementation)
+        (block.into_token_stream(), implementation, stub)
     } else if let Ok(mut definition) = syn::parse2::<ItemTrait>(item.clone()) {
+        let stub = stub::of_trait(&definition, root);
         let implementation = describe_trait(arguments, &mut definition, root);
-        (definition.into_token_stream(), implementation)
+        (definition.into_token_stream(), implementation, stub)
     } else {
         return Err(Error::new_spanned(item, "expected an `impl` block or a trait: its methods are the calls"));
     };
-    let implementation = implementation.unwrap_or_else(Error::into_compile_error);
+    let implementation = implementation.unwrap_or_else(|error| {
+        let error = error.into_compile_error();
+        quote!(#error #stub)
+    });
     Ok(quote!(#item #implementation))
 }
 
@@ -677,6 +684,30 @@ mod tests {
             check("lock = std::sync::Mutex", "trait Queue { fn pop(&mut self) -> i64; fn new() -> Self; }"),
             "fine"
         );
+    }
+
+    /// An error of ours is the only one: the type is described, without calls.
+    #[test]
+    fn items_with_errors_are_described_too() {
+        let check = |arguments: &str, item: &str, head: &str| {
+            let arguments = syn::parse_str(arguments).unwrap();
+            let expanded = expand(&arguments, item.parse().unwrap(), &quote!(root)).unwrap();
+            let file: syn::File = syn::parse2(expanded.clone()).unwrap();
+            let is_macro = |item: &syn::Item| matches!(item, syn::Item::Macro(_));
+            assert!(file.items.iter().any(is_macro) && expanded.to_string().contains("compile_error"), "{expanded}");
+            assert!(expanded.to_string().contains(head), "{expanded}");
+        };
+        let queue = "impl root :: object :: Describe for Queue {";
+        check("", "impl Queue { pub async fn pop(&self) {} }", queue);
+        check("", "impl Queue { pub fn pop(&mut self) {} pub fn len(&self) {} }", queue);
+        check(
+            "K = u8",
+            "impl<K> Map<K> { pub async fn len(&self) {} }",
+            "impl root :: object :: Describe for Map < u8 > {",
+        );
+        check("", "impl<K> Map<K> { pub fn len(&self) {} }", "impl < K > root :: object :: Describe for Map < K > {");
+        let holder = "impl < T > root :: object :: Describe for QueueObject < T > {";
+        check("", "trait Queue<T> { fn pop(&self) -> T; }", holder);
     }
 
     #[test]
