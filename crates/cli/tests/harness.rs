@@ -293,6 +293,30 @@ fn a_workflow_uses_the_action_of_the_version_that_wrote_it() {
     ");
 }
 
+#[test]
+fn a_workflow_is_added_to_a_harness_that_is_there() {
+    let directory = tool::directory("init-ci-later");
+    let ran = tool::run(&directory, &["init", "--lang", "rust", "--template", "map"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    let path = ".github/workflows/omnilink.yml";
+    let ran = tool::run(&directory, &["init", "--ci", "github"]);
+    insta::assert_snapshot!(ran.shown(), @"
+    created .github/workflows/omnilink.yml: checks the harness that is there, and fuzzes the system
+    exit 0
+    ");
+    assert!(read_ci_file(&directory, path).contains("args: gen rust Map.tla --check\n"));
+    // It is not overwritten, and it is removed with the rest.
+    let ran = tool::run(&directory, &["init", "--ci", "github"]);
+    assert!(ran.shown().contains("files that would be overwritten: .github/workflows/omnilink.yml"), "{}", ran.shown());
+    let ran = tool::run(&directory, &["init", "--undo"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    assert!(!directory.join(path).exists());
+    // Without a file for CI to write, a second harness is refused as before.
+    tool::run(&directory, &["init", "--lang", "rust", "--template", "map"]);
+    let ran = tool::run(&directory, &["init"]);
+    assert!(ran.shown().contains("it has a harness already"), "{}", ran.shown());
+}
+
 /// A file for CI, with words for our version and address, which change with a release.
 fn read_ci_file(directory: &Path, name: &str) -> String {
     let text = fs::read_to_string(directory.join(name)).expect("a file for CI");

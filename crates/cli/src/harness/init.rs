@@ -36,8 +36,19 @@ pub(crate) fn run(args: &InitArgs) -> Exit {
     }
 }
 
-/// Adds a harness to a project.
+/// Adds a harness to a project, or a file for CI to one that has a harness.
 fn set_up(args: &InitArgs) -> Result<(), Vec<Complaint>> {
+    if let Some((path, text)) = adopt::ci_of_existing(args)? {
+        let created = [(path, text)];
+        refuse_existing(&args.directory, &created, "remove it, or add the commands by hand")?;
+        let [(path, text)] = created;
+        let mut written = Manifest::read_or_new(&args.directory)?;
+        generate::store(&args.directory.join(&path), &text)?;
+        written.created.push(Created::new(&path, &text));
+        written.write(&args.directory)?;
+        outln!("created {path}: checks the harness that is there, and fuzzes the system");
+        return Ok(());
+    }
     let Adoption { language, plan, created, changed, built, main, remarks } = adopt::adopt(args)?;
     refuse_existing(&args.directory, &created, "`omnilink init --undo` removes what an earlier one wrote")?;
     let mut written = Manifest { built, ..Manifest::default() };

@@ -67,6 +67,11 @@ impl Manifest {
         store(&project.join(FILE), &format!("{document:#}\n"))
     }
 
+    /// Reads the file, or begins one.
+    pub(super) fn read_or_new(project: &Path) -> Result<Manifest, Vec<Complaint>> {
+        if project.join(FILE).exists() { Manifest::read(project) } else { Ok(Manifest::default()) }
+    }
+
     /// Reads the file.
     fn read(project: &Path) -> Result<Manifest, Vec<Complaint>> {
         let path = project.join(FILE);
