@@ -122,6 +122,18 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_has_to_be_recorded() {
+        insta::assert_snapshot!(
+            check(&Queue::new(Some(2)), "enqueue(1); dequeue() = nil"),
+            @"dequeue() = nil: `dequeue` returned nil, but the queue holds 1 first"
+        );
+        insta::assert_snapshot!(
+            check(&Queue::new(Some(1)), "enqueue(1); enqueue(2)"),
+            @"enqueue(2): `enqueue` was not refused, but the queue is full: it holds 1 values"
+        );
+    }
+
+    #[test]
     fn laws_hold() {
         let calls = "enqueue(1); enqueue(2) = TRUE; enqueue(3) = FALSE; enqueue(4)?; dequeue() = 1; dequeue() = 2; \
                      dequeue() = nil; dequeue()?; len() = 1; is_empty() = TRUE; is_empty() = FALSE";

@@ -1,13 +1,17 @@
 //! Splitting a history, or not, gives the same verdict as trying every order, and the merged order can be replayed.
 
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use fastrand::Rng;
 use history::{Call, History, OpId, Trace, Value, Verdict};
-use models::check::{Checked, Failure, Method, Options, check};
+use models::check::{Checked, Failure, Method, Options, check, walk};
 use models::kv::Kv;
 use models::kv_append::KvAppend;
 use models::queue::Queue;
-use models::{Model, register::Register};
-use search::{Criterion, Witness};
+use models::register::{self, Register};
+use models::{Atom, BadCall, Interner, Model};
+use search::{Criterion, Route, Spec, Successors, Witness};
 use testkit::is_allowed;
 
 /// A few operations on two keys: shared instants, touching intervals of one process, some unfinished.
@@ -260,4 +264,83 @@ fn every_rejected_part_is_named() {
     assert_eq!(names, [("1", 2), ("3", 3), ("4", 2)]);
     assert!(checked.verdict.is_rejected() && checked.undecided.is_empty());
     assert_eq!(checked.method, Method::Parts { all: 4, searched: 0 });
+}
+
+/// Registers without a procedure, which count the sizes of the states that are stepped over or shown.
+struct Counted {
+    registers: Register,
+    work: AtomicUsize,
+}
+
+impl Counted {
+    fn count(&self, state: &register::State) {
+        self.work.fetch_add(state.len() + 1, Ordering::Relaxed);
+    }
+}
+
+impl Spec for Counted {
+    type Op = register::Op;
+    type State = register::State;
+    type Error = Infallible;
+
+    fn initial(&self, out: &mut Vec<Self::State>) -> Result<(), Infallible> {
+        self.registers.initial(out)
+    }
+
+    fn step(&self, state: &Self::State, op: &Self::Op, out: &mut Successors<Self::State>) -> Result<(), Infallible> {
+        self.count(state);
+        self.registers.step(state, op, out)
+    }
+}
+
+impl Model for Counted {
+    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Self::Op>, BadCall> {
+        self.registers.bind(op)
+    }
+
+    fn next(&self, state: &Self::State, op: &Self::Op) -> Option<Self::State> {
+        self.count(state);
+        self.registers.next(state, op)
+    }
+
+    fn partition(&self, op: &Self::Op) -> Option<Atom> {
+        self.registers.partition(op)
+    }
+
+    fn atoms(&self) -> &Interner {
+        self.registers.atoms()
+    }
+
+    fn show(&self, state: &Self::State) -> String {
+        self.count(state);
+        self.registers.show(state)
+    }
+}
+
+/// The work for each operation of a write and a read of every key: of a check, and of the states along its order.
+fn work_by_key(keys: i64) -> [usize; 2] {
+    let call = |place: i64| {
+        let (start, key) = (2 * place as u64, Value::Int(place / 2));
+        let call = match place % 2 {
+            0 => Call::positional("write", [key, Value::Int(1)], []),
+            _ => Call::positional("read", [key], [Value::Int(1)]),
+        };
+        (0, start, Some(start + 1), call)
+    };
+    let history = History::from_calls((0..2 * keys).map(call)).expect("one operation after another");
+    let model = Counted { registers: Register::new(&Value::Nil), work: AtomicUsize::new(0) };
+    let checked = verdict(&model, &history, &Options::default());
+    assert_eq!(checked.method, Method::Parts { all: keys as usize, searched: keys as usize });
+    let Verdict::Accepted(witness) = checked.verdict else { panic!("{:?}", checked.verdict) };
+    let of_check = model.work.swap(0, Ordering::Relaxed);
+    let walked = walk(&model, &history, &[], &Route::from(&witness), None, usize::MAX).expect("an order of all");
+    assert_eq!(walked.states.len(), history.ops().len() + 1);
+    [of_check, model.work.into_inner()].map(|work| work / history.ops().len())
+}
+
+#[test]
+fn the_work_for_an_operation_does_not_grow_with_the_number_of_keys() {
+    let few = work_by_key(200);
+    assert!(few.iter().all(|&work| work < 20), "{few:?}");
+    assert_eq!(work_by_key(20_000), few);
 }
