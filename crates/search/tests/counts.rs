@@ -224,6 +224,16 @@ fn the_limit_on_width_is_the_width_that_is_reported() {
 }
 
 #[test]
+fn the_level_at_which_a_walk_stops_is_its_widest_point() {
+    let history = overlapping((0..5).map(|value| Write(0, value)));
+    let options = Options { by_level: true, max_width: Some(1), ..Options::default() };
+    let report = check(&Registers, &history, &options).expect("a spec without errors");
+    assert_eq!(report.verdict, Verdict::Inconclusive(Stop::Width));
+    let widest = report.stats.widest.expect("a level was begun").width;
+    assert!(widest > 1 && widest == report.stats.width, "{widest} of {}", report.stats.width);
+}
+
+#[test]
 fn the_first_of_several_widest_places_is_named() {
     let calls = [(0, 0, Some(1), Write(0, 1)), (0, 2, Some(3), Write(0, 2)), (0, 4, Some(5), Write(0, 3))];
     let history = History::from_calls(calls).expect("a history");
