@@ -211,6 +211,7 @@ fn functions() {
     check("Functions", "Range", &[seq([2, 1, 2])], "{1, 2}");
     check("Functions", "Pointwise", &[seq([5, 6]), seq([1, 2]), op(MINUS)], "<<4, 4>>");
     check("Functions", "AntiFunction", &[seq([7, 5])], "(5 :> 2 @@ 7 :> 1)");
+    check("Functions", "AntiFunction", &[seq([7, 7])], "WrongKind");
     check("Functions", "Inverse", &[seq([7, 5]), set([1, 2]), set([4, 5])], "(4 :> 1 @@ 5 :> 2)");
     check("Functions", "IsInjective", &[seq([7, 7])], "FALSE");
     check("Functions", "Injection", &[set([1]), set([1, 2])], "{<<1>>, <<2>>}");
