@@ -134,6 +134,24 @@ fn initial_values_and_arguments_of_unlogged_steps_are_not_interchangeable() {
     assert_eq!(verdict(body, config, settings, &[("l", &named(&["Add", "In"]))]), "accepted");
 }
 
+/// The verdict about two processes that are taken, and then all of them, whose names are a constant from the log.
+fn taken(first: &str, second: &str, config: &str) -> String {
+    let body = "CONSTANT P\nVARIABLE s\nInit == s = {}\nTake(p) == p \\notin s /\\ s' = s \\cup {p}\n\
+                All == s = P /\\ UNCHANGED s\nNext == All \\/ \\E p \\in P : Take(p)";
+    let settings = "[log]\nevent = \"ev\"\n[[log.rule]]\nhas = \"p\"\nargs = { p = \"p\" }\n\
+                    [log.constants]\nP = { field = \"p\", all = true }\n";
+    let take = |p: &str| format!("{{\"ev\": \"Take\", \"p\": \"{p}\"}}\n");
+    verdict(body, config, settings, &[("l", &(take(first) + &take(second) + &named(&["All"])))])
+}
+
+#[test]
+fn names_in_the_log_are_model_values_where_the_configuration_has_these() {
+    for config in ["CONSTANT P = {a, b}", r#"CONSTANT P = {"a", "b"}"#, "CONSTANT P = {a, new}", ""] {
+        assert_eq!(taken("a", "new", config), "accepted", "{config}");
+        assert_eq!(taken("a", "a", config), "rejected after 1", "{config}");
+    }
+}
+
 const COUNTER: &str =
     "VARIABLE c\nInit == c = 0\nSend == c' = c + 1\nRecv == c > 0 /\\ c' = c - 1\nNext == Send \\/ Recv";
 
