@@ -1,5 +1,6 @@
-//! A limit ends the evaluation of one action, whatever it is busy with.
+//! A limit ends the evaluation of one action, whatever it is busy with, and a search for levels has limits of its own.
 
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use history::Stop;
@@ -91,4 +92,100 @@ fn a_value_that_there_is_no_room_for_is_not_made() {
         let definitions = format!("{twice}{busy}\nSlow == Busy /\\ {slow}");
         assert_eq!(ended(&definitions, &limits), "the memory limit was reached after 1", "{slow}");
     }
+}
+
+/// A map whose scans and lengths miss some operations.
+const MAP: &str = "\
+T0 [1 12] scan() = <<>>
+T2 [3 5] len() = 0
+T2 [8 16] len() = 0
+T1 [3 12] len() = 0
+T1 [14 26] put(1, 4)
+T2 [18 29] len() = 1
+T0 [13 22] scan() = <<<<1, 4>>>>
+T0 [23 34] put(0, 6)
+T1 [28 37] scan() = <<<<0, 6>>, <<1, 4>>>>
+T0 [35 37] put(1, 9)
+T2 [31 41] len() = 1
+T2 [44 51] scan() = <<<<1, 9>>>>
+T0 [40 51] len() = 2
+T1 [39 51] len() = 2
+T2 [53 56] len() = 2
+T1 [53 65] put(1, 13)
+T0 [54 65] erase(0) = TRUE
+T2 [59 65] scan() = <<<<1, 9>>>>
+T0 [67 75] len() = 1
+T2 [68 70] erase(2) = FALSE
+T1 [66 75] len() = 1
+T0 [77 79] put(0, 21)
+T2 [73 83] erase(1) = TRUE
+T1 [78 89] put(2, 19)
+T2 [84 92] scan() = <<<<0, 21>>>>
+T0 [80 88] len() = 2
+T1 [90 98] erase(1) = FALSE
+T0 [90 98] erase(2) = TRUE
+T1 [101 112] len() = 1
+T1 [115 122] put(2, 28)
+";
+
+/// Some 20 checks of at most 100,000 steps, and 100 more for each operation.
+const MOST_STEPS: u64 = 2_500_000;
+
+/// The progress of several checks, which end after [`MOST_STEPS`] of all of them.
+#[derive(Default)]
+struct Counted(Mutex<Progress>);
+
+#[derive(Debug, Default)]
+struct Progress {
+    steps: u64,
+    /// The steps of the last check. Those of the next one begin at 0.
+    last: u64,
+    operations: u64,
+    width: usize,
+}
+
+impl Limits for Counted {
+    fn poll(&self, stats: &Stats) -> Option<Stop> {
+        let mut all = self.0.lock().expect("no check panics");
+        all.steps += stats.steps.checked_sub(all.last).unwrap_or(stats.steps);
+        all.last = stats.steps;
+        all.operations = all.operations.max(stats.operations);
+        all.width = all.width.max(stats.width);
+        (all.steps > MOST_STEPS).then_some(Stop::Time)
+    }
+
+    fn exceeded(&self) -> Option<Stop> {
+        None
+    }
+}
+
+/// Runs `check` on the map at a level, and returns the progress.
+fn counted(level: Option<&str>, check: impl FnOnce(&Judge, Recording, &Counted)) -> Progress {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("map.txt");
+    std::fs::write(&path, MAP).expect("a file");
+    let level = level.map(|level| level.parse().expect("a level"));
+    let judge = Judge::new("kv", Options { level, ..Options::default() }).expect("a specification");
+    let limits = Counted::default();
+    check(&judge, Recording::at(&path, None), &limits);
+    limits.0.into_inner().expect("no check panics")
+}
+
+#[test]
+fn levels_are_found_in_a_number_of_steps() {
+    let progress = counted(None, |judge, recording, limits| {
+        let found = judge.find_level(&[recording], limits, |_| {}).unwrap_or_else(|failed| panic!("{failed:?}"));
+        let names: Vec<String> = found.presets.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["consistent-prefix", "read-my-writes"]);
+    });
+    assert!(progress.steps <= MOST_STEPS, "{progress:?}");
+}
+
+#[test]
+fn a_check_at_a_level_has_progress() {
+    let progress = counted(Some("causal"), |judge, recording, limits| {
+        let case = &mut Case { recording: &recording, label: "map", witness: None, limits };
+        assert_eq!(judge.report(case).expect("a report").verdict.word(), "rejected");
+    });
+    assert!(progress.operations > 0 && progress.width > 0, "{progress:?}");
 }

@@ -260,13 +260,11 @@ fn a_rejection_without_reasons_is_a_rejection_in_every_format() {
     assert!(report::sarif(&reports, &[]).contains("\"level\": \"error\""), "{}", report::sarif(&reports, &[]));
 }
 
-/// A first mapping for a file or a directory of leases.
-fn inferred(files: &[(&str, &str)], log: &str) -> String {
+/// A first mapping for a file or a directory among these files.
+fn inferred(files: &[(&str, &str)], spec: &str, log: &str) -> String {
     let directory = written(files);
-    std::fs::write(directory.path().join("Lease.tla"), LEASE).expect("a file");
-    std::fs::write(directory.path().join("Lease.cfg"), CONFIG).expect("a file");
     let path = |name: &str| directory.path().join(Path::new(name));
-    infer(&path("Lease.tla"), &path(log), 0).unwrap_or_else(|failed| panic!("{}", failed.message()))
+    infer(&path(spec), &path(log), 0).unwrap_or_else(|failed| panic!("{}", failed.message()))
 }
 
 #[test]
@@ -275,8 +273,9 @@ fn a_mapping_of_a_foreign_log_is_a_skeleton_of_comments() {
         |svc: &str, msg: &str, rest: &str| format!("{{\"t\": 1, \"svc\": \"{svc}\", \"msg\": \"{msg}\"{rest}}}\n");
     let a = line("arbiter", "lease granted", ", \"to\": \"a\", \"epoch\": 1") + &line("arbiter", "lease expired", "");
     let b = line("worker", "lease granted", ", \"epoch\": 1") + &line("worker", "lease expired", "");
-    let files = [("logs/a.log", a.as_str()), ("logs/b.log", &b), ("logs/README.log", "not a log\n")];
-    insta::assert_snapshot!(inferred(&files, "logs"), @r#"
+    let logs = [("logs/a.log", a.as_str()), ("logs/b.log", &b), ("logs/README.log", "not a log\n")];
+    let files = [&[("Lease.tla", LEASE), ("Lease.cfg", CONFIG)][..], &logs].concat();
+    insta::assert_snapshot!(inferred(&files, "Lease.tla", "logs"), @r#"
     [log]
     files = "*.log"
     # event = "msg"  # 2 values, none of them an action
@@ -301,5 +300,30 @@ fn a_mapping_of_a_foreign_log_is_a_skeleton_of_comments() {
     # What the log and the specification do not tell:
     # - no field has names of actions: set `event`, or write rules with `when`
     # - how far `t` of different processes may be apart: `uncertainty`
+    "#);
+}
+
+#[test]
+fn a_variable_that_a_parameter_ranges_over_is_not_a_constant() {
+    let module = "---- MODULE Net ----\nCONSTANT Node\nVARIABLE net\nInit == net = {}\nSend(n) == net' = net \\cup {n}\n\
+                  Receive(m) == net' = net \\ {m}\n\
+                  Next == (\\E n \\in Node : Send(n)) \\/ (\\E m \\in net : Receive(m))\n====\n";
+    let log = "{\"event\": \"Send\", \"n\": \"a\"}\n{\"event\": \"Receive\", \"m\": \"a\"}\n";
+    let config = "CONSTANT Node = {\"a\"}\nINIT Init\nNEXT Next\n";
+    let files = [("Net.tla", module), ("Net.cfg", config), ("log.ndjson", log)];
+    insta::assert_snapshot!(inferred(&files, "Net.tla", "log.ndjson"), @r#"
+    [log]
+    event = "event"  # 2 of its values are names of actions
+
+    # [log.constants]
+    # Node = { field = "...", all = true }
+
+    [[log.rule]]
+    event = "Receive"
+    args = { m = "m" }
+
+    [[log.rule]]
+    event = "Send"
+    args = { n = "n" }
     "#);
 }
