@@ -124,6 +124,37 @@ fn headlines() {
     insta::assert_snapshot!(shown.filter(|line| !line.starts_with("hostile")).collect::<Vec<_>>().join("\n"));
 }
 
+/// The sentence about an operation that is disabled in its only state because an expression has this value.
+fn disabled(condition: &str, expression: &str, value: &str) -> String {
+    let mut report = samples::queue();
+    let Verdict::Rejected(rejection) = &mut report.verdict else { panic!("a rejection") };
+    let Evidence::Stuck(stuck) = &mut rejection.evidence else { panic!("a state") };
+    let field = |name: &str| Field { name: name.into(), value: "...".into() };
+    stuck.states = vec![State { id: "a1".into(), variables: ["missed", "written"].map(field).to_vec() }];
+    stuck.interpretations.clear();
+    stuck.reasons.truncate(1);
+    stuck.reasons[0].states = vec![0];
+    let Why::Guard(guard) = &mut stuck.reasons[0].why else { panic!("a guard") };
+    guard.conjuncts.truncate(1);
+    let values = vec![Evaluated { text: expression.into(), values: vec![Some(value.into())] }];
+    let conjunct = &mut guard.conjuncts[0];
+    (conjunct.text, conjunct.outcomes, conjunct.values) = (condition.into(), vec![Outcome::False], values);
+    report.with_headline().rejection().expect("a rejection").sentence.clone()
+}
+
+#[test]
+fn only_a_place_is_found_empty() {
+    insta::assert_snapshot!(
+        disabled(r"missed[elem] = {}", "missed[elem]", r#"{"x"}"#),
+        @r#"T0 found `missed[49600]` empty while it was {"x"}"#
+    );
+    // The operation knows nothing of an expression that the specification computes from several places.
+    insta::assert_snapshot!(
+        disabled(r"missed[elem] \cap written[elem] = {}", r"missed[elem] \cap written[elem]", r#"{"x"}"#),
+        @r#"T0:12464 `Dequeue(49600)` [180 195] fits nowhere: in the only possible state `missed[elem] \cap written[elem]` is {"x"}, not {}"#
+    );
+}
+
 #[test]
 fn full_text() {
     check("full", |report| text(report, Detail::Full, false));
