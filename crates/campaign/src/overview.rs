@@ -428,6 +428,19 @@ mod tests {
     }
 
     #[test]
+    fn a_campaign_that_passes_does_not_hide_one_that_failed() {
+        let heading = |failed: [u64; 2]| {
+            let entries =
+                [0, 1].map(|day| entry(1_763_000_000 + day * DAY, "aaaa1", "ring", failed[day as usize], "Len"));
+            let text = Overview::new(&entries, None).unwrap().text();
+            text.lines().find(|line| line.starts_with("ring")).unwrap().to_owned()
+        };
+        assert_eq!(heading([61, 0]), "ring, controlled, random, against Queue.tla: the last campaign passes");
+        assert_eq!(heading([0, 61]), "ring, controlled, random, against Queue.tla: fails");
+        assert_eq!(heading([0, 0]), "ring, controlled, random, against Queue.tla: passes");
+    }
+
+    #[test]
     fn since_is_a_commit_a_day_or_a_duration() {
         let entries = entries();
         let now = 1_763_000_000 + 3 * DAY;
