@@ -515,6 +515,32 @@ fn a_last_line_that_breaks_off_leaves_no_verdict() {
 }
 
 #[test]
+fn json_names_every_rejected_key() {
+    let history = "T0 [1 2] put(1, 5)\nT0 [3 4] get(1) = 6\nT0 [5 6] put(2, 5)\nT0 [7 8] get(2) = 5\n\
+                   T0 [9 10] put(\"c\", 5)\nT0 [11 12] put(\"c\", 5)\nT0 [13 14] contains(\"c\") = FALSE\n";
+    let output = check("json-keys", "--spec kv --format json", history);
+    let (json, _) = output.rsplit_once("exit").expect("an exit code");
+    let json: serde_json::Value = serde_json::from_str(json).expect("a JSON document");
+    insta::assert_snapshot!(format!("{:#}", json["reports"][0]["keys"]), @r#"
+    {
+      "all": 3,
+      "rejected": [
+        {
+          "key": "1",
+          "operations": 2,
+          "sentence": "6 was never written: T0:1 get(1) = 6 [3 4]"
+        },
+        {
+          "key": "\"c\"",
+          "operations": 3,
+          "sentence": "the initial value nil was there after 5: T0:4 put(\"c\", 5) [9 10] ended before T0:6 contains(\"c\") = FALSE [13 14] began"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
 fn histories_in_subdirectories_are_checked() {
     let (good, bad) = ("T0 [1 2] write(1)\n", "T0 [1 2] write(1)\nT0 [3 4] read() = 2\n");
     let files = [("all/a.txt", good), ("all/nested/deep/b.txt", bad), ("all/.hidden/c.txt", "nonsense")];

@@ -273,6 +273,22 @@ fn what_cannot_be_repeated_is_refused() {
     insta::assert_snapshot!(lines(&run(&directory, "replay").stderr.replace(&*directory.to_string_lossy(), "."), &["error"]), @"error: runs: target/omnilink/aab5fe/schedule: not a schedule: line 2: expected `THREAD`, `THREAD*COUNT`, `wCHOSEN/OPTIONS` or `rCHOSEN/OPTIONS`, found `x`");
 }
 
+#[test]
+fn a_run_of_another_build_is_refused() {
+    let directory = set_up("control-rebuilt", "lost");
+    assert_eq!(run(&directory, "fuzz --seed 1 --threads 3 --ops 4").code, 1);
+    let kept = latest(&directory);
+    fs::write(directory.join("harness.cpp"), HARNESS.replace("count{0}", "count{7}")).expect("a file for a test");
+    assert_eq!(run(&directory, "fuzz --runs 1 --seed 1 --threads 1").code, 1);
+    let id = kept.file_name().expect("a run has a name").to_string_lossy().into_owned();
+    let refused = run(&directory, &format!("replay {id}"));
+    assert_eq!(refused.code, 2, "{}{}", refused.stdout, refused.stderr);
+    insta::assert_snapshot!(
+        lines(&refused.stderr, &["help"]),
+        @"help: `./target/omnilink-sched/harness` was built again since, and is another program: build it as it was, or find the failure again"
+    );
+}
+
 /// A queue whose lock was forgotten: every access is one that is not atomic.
 #[test]
 fn accesses_that_nothing_orders_are_reported_and_nothing_is_claimed() {

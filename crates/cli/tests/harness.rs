@@ -320,8 +320,10 @@ fn a_workflow_is_added_to_a_harness_that_is_there() {
 /// A file for CI, with words for our version and address, which change with a release.
 fn read_ci_file(directory: &Path, name: &str) -> String {
     let text = fs::read_to_string(directory.join(name)).expect("a file for CI");
-    let is_kept = |line: &&str| !line.contains("belongs to no release yet");
-    let text: String = text.split_inclusive('\n').filter(is_kept).collect();
+    // A workflow names our repository, which has no owner before the first release.
+    let remark = "      # This build of omnilink belongs to no release yet: put the owner of its repository here.\n";
+    assert_eq!(text.contains(remark), text.contains("uses: owner--unset/"), "{text}");
+    let text = text.replace(remark, "");
     let repository = env!("CARGO_PKG_REPOSITORY").trim_start_matches("https://github.com/");
     let version = env!("CARGO_PKG_VERSION");
     text.replace(repository, "OWNER/omnilink")

@@ -126,3 +126,22 @@ fn pram_says_how_it_differs_from_what_is_published() {
     assert_eq!(ran.code, 1, "{}", ran.shown());
     assert!(ran.stdout.contains("PRAM as published has an order for each process"), "{}", ran.shown());
 }
+
+#[test]
+fn levels_that_are_undecided_are_not_none() {
+    // Too many operations for levels that depend on what others see, and too many orders for the rest.
+    let round = |round: u64| {
+        let (start, held) = (10 * round, 2 * round);
+        let [a, b] = [(start, start + 5), (start + 1, start + 4)];
+        format!("a [{} {}] fetch_add(1) = {}\nb [{} {}] fetch_add(1) = {held}\n", a.0, a.1, held + 1, b.0, b.1)
+    };
+    let history: String = (0..100).map(round).collect();
+    let found = tool::run(
+        &directory("undecided", &history),
+        &["check", "--spec", "counter", "run.txt", "--find-level", "--max-width", "1"],
+    );
+    assert_eq!(found.code, 3, "{}", found.shown());
+    let by_name: Vec<&str> = found.stdout.lines().filter(|line| line.starts_with("  by name: ")).collect();
+    assert_eq!(by_name, ["  by name: none decided"], "{}", found.shown());
+    assert!(found.stdout.contains("  by name, not decided within the limits: eventual\n"), "{}", found.shown());
+}

@@ -613,3 +613,55 @@ fn the_ledger_keeps_an_interval_of_a_monitor_that_is_killed() {
     assert!(text.contains(", monitored, against register:initial=0: fails"), "{text}");
     assert_eq!(summary.status.code(), Some(1));
 }
+
+/// A queue that takes many steps to check, as values come again and one operation overlaps all others, and another queue
+/// that is wrong.
+fn hard_and_easy() -> String {
+    const ROUNDS: u64 = 100;
+    let line = |process: &str, action: &str, (start, end): (u64, u64), key: &str, value: u64, seq: u64| {
+        let (args, results) = match action {
+            "enqueue" => (format!(r#""key":"{key}","value":{value}"#), String::new()),
+            _ => (format!(r#""key":"{key}""#), value.to_string()),
+        };
+        format!(
+            "{{\"process\":\"{process}\",\"action\":\"{action}\",\"args\":{{{args}}},\"results\":[{results}],\
+             \"start\":{start},\"end\":{end},\"seq\":{seq}}}\n"
+        )
+    };
+    let end = 100 * ROUNDS;
+    let mut lines = line("long", "enqueue", (0, end), "hard", 99, 0);
+    for round in 0..ROUNDS {
+        for (seq, action, start) in [(2 * round, "enqueue", 100 * round), (2 * round + 1, "dequeue", 100 * round + 40)]
+        {
+            for value in 0..6 {
+                let times = (start + value, start + 20 + value);
+                lines += &line(&format!("p{value}"), action, times, "hard", value, seq);
+            }
+        }
+    }
+    lines + &line("other", "dequeue", (end + 1, end + 2), "easy", 7, 0)
+}
+
+#[test]
+fn the_check_of_a_key_has_limits() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let input = hard_and_easy();
+    let alerts = |option: &str, limit: &str| {
+        let arguments = ["--spec", "queue", "--complete", "--every", "1h", option, limit];
+        let (code, alerts, errors) = run(directory.path(), &arguments, input.as_bytes());
+        let alerts = alerts.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("an alert"));
+        let words = |alert: &serde_json::Value, field: &str| alert[field].as_str().unwrap_or_default().to_owned();
+        let alerts = alerts.map(|alert| ["key", "kind", "sentence"].map(|field| words(&alert, field)).join(" "));
+        (code, alerts.collect::<Vec<_>>(), errors)
+    };
+    let (code, by_time, errors) = alerts("--timeout", "20ms");
+    assert!(by_time.contains(&"\"hard\" inconclusive the time limit was reached".to_owned()), "{by_time:?}{errors}");
+    // The other key is checked all the same.
+    assert!(by_time.iter().any(|alert| alert.starts_with("\"easy\" violation ")), "{by_time:?}{errors}");
+    assert_eq!((code, by_time.len()), (Some(1), 2), "{by_time:?}{errors}");
+    let (_, by_memory, errors) = alerts("--max-memory", "1M");
+    assert!(
+        by_memory.contains(&"\"hard\" inconclusive the memory limit was reached".to_owned()),
+        "{by_memory:?}{errors}"
+    );
+}

@@ -67,6 +67,19 @@ fn several_mistakes_are_reported_at_once() {
 }
 
 #[test]
+fn a_mistake_that_comes_again_is_reported_once() {
+    let misspelt = |op: u64| format!("T{} [{} {}] Enqeue(elem: 1)\n", op % 2, 2 * op + 1, 2 * op + 2);
+    let trace: String = (0..10).map(misspelt).collect();
+    let told = queue("repeated", &(trace + "T2 [30 31] Dequeue() = value: 1\n"));
+    let errors: Vec<&str> = told.lines().filter(|line| line.starts_with("error: ")).collect();
+    insta::assert_snapshot!(errors.join("\n"), @"
+    error: T0:0 is called `Enqeue`, but the specification has no action of that name
+    error: T2:0 `Dequeue` has no field for the parameter `elem`
+    error: T2:0 `Dequeue` has the field `value`, which no parameter takes
+    ");
+}
+
+#[test]
 fn a_string_among_integers() {
     let trace = "T0 [1 2] Put(key: 1, value: 10)\nT0 [3 4] Put(key: \"two\", value: 10)\n";
     insta::assert_snapshot!(map("string", trace));
