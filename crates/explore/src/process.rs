@@ -151,6 +151,11 @@ fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// Adds the name of the command to the error.
+pub(crate) fn named(command: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot run `{command}`: {error}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,9 +169,4 @@ mod tests {
         assert_eq!(shortened(&said, 100), shown);
         assert_eq!(shortened("äbcd", 4), "bcd");
     }
-}
-
-/// Adds the name of the command to the error.
-pub(crate) fn named(command: &str, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot run `{command}`: {error}"))
 }

@@ -76,8 +76,8 @@ fn execute(object: &Object, test: &Test, rng: &mut Rng) -> Vec<Event> {
     let columns = (0..).zip(test.columns()).map(|(column, calls)| (Thread::Column(column), calls.clone())).collect();
     for phase in [vec![(Thread::Main, test.before().to_vec())], columns, vec![(Thread::Main, test.after().to_vec())]] {
         // The calls of each thread that are left, and the answer of the one that took effect.
-        let mut threads: Vec<(Thread, Vec<String>, Option<usize>, Option<u8>)> =
-            phase.into_iter().map(|(thread, calls)| (thread, calls, None, None)).collect();
+        let begin = |(thread, calls): (Thread, Vec<String>)| (thread, calls, None::<usize>, None::<u8>);
+        let mut threads: Vec<_> = phase.into_iter().map(begin).collect();
         let mut idle = 0;
         while idle < 100 && threads.iter().any(|(_, calls, open, _)| !calls.is_empty() || open.is_some()) {
             time += 1;

@@ -45,7 +45,8 @@ fn run(state: &mut Vec<(i64, i64)>, (action, args, process): &Act) -> Option<Val
         "add" if args.len() == 1 && held.is_none() => put(0),
         "acquire" | "try_lock" if held.is_none() => put(i64::from(*process)),
         "enqueue" => state.push((first, 0)),
-        "dequeue" => return Some((!state.is_empty()).then(|| state.remove(0).0.into()).unwrap_or(Value::Nil)),
+        "dequeue" if state.is_empty() => return Some(Value::Nil),
+        "dequeue" => return Some(state.remove(0).0.into()),
         "erase" | "remove" => drop(place.map(|place| state.remove(place))),
         "release" if held == Some((*process).into()) => drop(place.map(|place| state.remove(place))),
         _ => {}

@@ -272,7 +272,14 @@ fn a_check_that_reaches_a_limit_does_not_stop_others() {
         }
         for (place, element) in ["0", "1", "2", "3", "0", "1", "2", "3", "null"].into_iter().enumerate() {
             let start = 200 + 2 * place as u64;
-            lines.push(line(&format!("reader {key}"), "dequeue", format!(r#""key": {key}"#), element, start, start + 1));
+            lines.push(line(
+                &format!("reader {key}"),
+                "dequeue",
+                format!(r#""key": {key}"#),
+                element,
+                start,
+                start + 1,
+            ));
         }
     }
     for (stop, expected) in [

@@ -1,4 +1,5 @@
 //! Objects whose calls are listed from their methods: the list, and the recorded operations.
+#![allow(clippy::unwrap_used, reason = "all of this file is tests")]
 #![allow(unreachable_pub, reason = "public methods are the calls")]
 
 mod common;
@@ -120,7 +121,7 @@ impl Values {
 
     #[calls(true, false)]
     pub fn results(&self, process: bool) -> Result<Key, Full> {
-        process.then(|| Key("k")).ok_or(Full { _capacity: 4 })
+        process.then_some(Key("k")).ok_or(Full { _capacity: 4 })
     }
 
     pub fn alias(&self) -> io::Result<u8> {

@@ -159,8 +159,9 @@ fn growth(program: &Program, path: &[State]) -> String {
         return String::new();
     }
     let is_new_each_time = |variable: usize| {
-        let values: std::collections::BTreeSet<&Value> = path.iter().map(|state| &state[variable]).collect();
-        values.len() == path.len()
+        let mut values: Vec<&Value> = path.iter().map(|state| &state[variable]).collect();
+        values.sort_unstable();
+        values.windows(2).all(|pair| pair[0] != pair[1])
     };
     let variables = program.module.variables.iter().enumerate();
     let growing: Vec<String> = variables

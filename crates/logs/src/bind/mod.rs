@@ -157,8 +157,8 @@ impl BoundExpr {
 
     /// The values of its parameters, as far as they do not depend on the state.
     pub(crate) fn known(&self) -> Vec<Option<&Value>> {
-        let value = |slot| if let &Slot::Value(ref value) = slot { Some(value) } else { None };
-        self.args.iter().map(value).collect()
+        let values = self.args.iter().map(|slot| if let Slot::Value(value) = slot { Some(value) } else { None });
+        values.collect()
     }
 
     /// The values of its parameters, given the chosen arguments.

@@ -54,6 +54,9 @@ pub struct Config {
     pub ignored: Vec<Name>,
 }
 
+/// The name of a constant and its value.
+pub type Given = (String, Value);
+
 impl Config {
     /// The model values, by name.
     pub fn models(&self, strings: &Strings) -> HashMap<String, Model, FxBuildHasher> {
@@ -85,9 +88,9 @@ impl Config {
     /// the same in all constants. Returns the values given; an error names the constant.
     pub fn give_recorded(
         &mut self,
-        mut given: Vec<(String, Value)>,
+        mut given: Vec<Given>,
         strings: &mut Strings,
-    ) -> Result<Vec<(String, Value)>, (String, Box<EvalError>)> {
+    ) -> Result<Vec<Given>, (String, Box<EvalError>)> {
         let mut models = self.models(strings);
         for (_, value) in given.iter().filter(|(name, _)| self.has_models(name)) {
             value.for_each_string(&mut |text| {
