@@ -286,7 +286,7 @@ fn a_recording_with_a_part_missing_is_no_verdict() {
     insta::assert_snapshot!(last("fuzz-whole", ""), @" exit 0");
     insta::assert_snapshot!(last("fuzz-lacks", "rm $OMNILINK_TRACE/0000.seg"), @"not checked, the trace lacks segment 0 exit 2");
     insta::assert_snapshot!(last("fuzz-cut", "truncate -s 20 $OMNILINK_TRACE/0001.seg"), @"not checked, the trace breaks off after 11 bytes of 0001.seg the file ends inside a record, after 9 of 11 bytes exit 2");
-    insta::assert_snapshot!(last("fuzz-wrong", "echo xyz > $OMNILINK_TRACE/0001.seg"), @"not checked, #.seg, byte #: this is not a segment of a trace: it does not begin with the magic bytes exit 2");
+    insta::assert_snapshot!(last("fuzz-wrong", "echo xyz > $OMNILINK_TRACE/0001.seg"), @"not checked, 0001.seg, byte 0: this is not a segment of a trace: it does not begin with the magic bytes exit 2");
 }
 
 /// Not rr: a script that understands the words that we give rr, and leaves a directory behind. What a real one needs is

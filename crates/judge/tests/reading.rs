@@ -98,26 +98,3 @@ fn a_configuration_may_have_constants_only() {
     };
     assert_eq!([check("one"), check("two")], ["accepted", "rejected"]);
 }
-
-#[cfg(feature = "tla")]
-#[test]
-fn a_mistake_in_many_operations_is_reported_once() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("a file");
-    write(
-        "Set.tla",
-        "---- MODULE Set ----\nEXTENDS Integers\nVARIABLE s\nInit == s = {}\nAdd(v) == s' = s \\cup {v}\n\
-         Next == \\E v \\in 1..3 : Add(v)\n====\n",
-    );
-    write("Set.cfg", "INIT Init\nNEXT Next\n");
-    let op = |place: usize| format!("T0 [{} {}] Add({})\n", 2 * place, 2 * place + 1, 8 + place % 2);
-    write("history", &(0..10).map(op).collect::<String>());
-    let spec = directory.path().join("Set.tla").display().to_string();
-    let judge = Judge::new(&spec, Options::default()).expect("a specification");
-    let recording = Recording::at(directory.path().join("history"), None);
-    let case = &mut Case { recording: &recording, label: "history", witness: None, limits: &Unlimited };
-    let Err(Failed::Spec(complaints)) = judge.report(case) else { panic!("the values are outside the set") };
-    let messages: Vec<&str> = complaints.iter().map(|complaint| &*complaint.message).collect();
-    assert_eq!(messages.len(), 2, "{messages:?}");
-    assert!(messages[0].starts_with("T0:0 ") && messages[1].starts_with("T0:1 "), "{messages:?}");
-}

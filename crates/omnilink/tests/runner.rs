@@ -61,7 +61,7 @@ fn recordings_are_checked_and_explained() {
 
 #[test]
 fn what_is_wrong_is_said() {
-    insta::assert_snapshot!(check("DIR/other.txt"), @r#"Err("DIR/other.txt: T0:0: unrecognized call `push(7)`")"#);
+    insta::assert_snapshot!(check("DIR/other.txt"), @r#"Err("DIR/other.txt: line 1: T0:0: unrecognized call `push(7)`")"#);
     insta::assert_snapshot!(check("DIR/missing.txt"), @r#"Err("DIR/missing.txt: cannot be read: No such file or directory (os error 2)")"#);
     insta::assert_snapshot!(check("DIR --page x.html"), @r#"Err("expected one trace for a page, found 4")"#);
     insta::assert_snapshot!(check("--pages x"), @r#"Err("unrecognized option `--pages` (expected `--page FILE`)")"#);

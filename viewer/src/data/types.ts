@@ -304,7 +304,11 @@ export interface Report {
   /** Coverage of the specification, if requested. */
   coverage?: Coverage | null;
   /** The keys that are not accepted, if keys were checked separately. */
-  keys?: { all: number; rejected: { key: string; operations: number; sentence: string }[]; undecided?: string[] } | null;
+  keys?: {
+    all: number;
+    rejected: { key: string; operations: number; sentence: string }[];
+    undecided?: string[];
+  } | null;
   /** How the run ended, if not normally or with a data race. */
   ended?: string | null;
   /** The steps of the execution, if its schedule was controlled. */
