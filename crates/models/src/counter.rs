@@ -54,7 +54,7 @@ pub enum Op {
     },
 }
 
-/// The value, in a type that recorded numbers cannot overflow: they have at most [`BITS`] bits, and a history has fewer
+/// The value, in a type that recorded numbers cannot overflow: they have at most 90 bits, and a history has fewer
 /// than 2^32 operations.
 pub type State = i128;
 
@@ -62,7 +62,7 @@ pub type State = i128;
 const BITS: u32 = 90;
 const EXPECTED: &str = "an integer of at most 90 bits";
 
-/// An integer of at most [`BITS`] bits.
+/// An integer of at most 90 bits.
 fn integer(value: &Value) -> Option<i128> {
     let integer = match value {
         Value::Int(int) => i128::from(*int),

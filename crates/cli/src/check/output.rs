@@ -80,8 +80,11 @@ fn write_pages(
     unchecked: &[Unchecked],
 ) -> Result<(), (String, InputError)> {
     let write = |path: &Path, page: &str| write_page(path, page).map_err(|error| (path.display().to_string(), error));
-    if let ([report], []) = (reports, unchecked) {
-        return write(path, &files::page(report, timelines.first(), None, None));
+    match (reports, unchecked) {
+        ([report], []) => return write(path, &files::page(report, timelines.first(), None, None)),
+        // Without a verdict there is nothing to show.
+        ([], [_]) => return Ok(()),
+        _ => {}
     }
     let mut names = HashSet::new();
     let mut listed = Vec::new();
