@@ -271,7 +271,9 @@ fn message(wrong: Wrong) -> String {
 
 /// True if a trace in this format may begin with this line, which may break off.
 pub(super) fn detect(first_line: &str) -> bool {
-    first_line.starts_with('{') && (first_line.contains("\"action\"") || first_line.starts_with("{\"event\""))
+    let has = |key: &str| first_line.contains(key);
+    let is_beside_operations = has("\"process\"") && (has("\"progress\"") || has("\"clock_error\""));
+    first_line.starts_with('{') && (has("\"action\"") || first_line.starts_with("{\"event\"") || is_beside_operations)
 }
 
 /// The error in a line.

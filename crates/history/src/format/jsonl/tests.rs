@@ -213,3 +213,16 @@ fn clock_errors_make_operations_longer() {
     let negative = wrong(r#"{"process": "a", "clock_error": -1}"#);
     assert_eq!(negative, "line 1: `clock_error` is -1, but times cannot be negative");
 }
+
+#[test]
+fn lines_beside_operations_may_come_first() {
+    for line in [
+        r#"{"process": "a", "action": "read"}"#,
+        r#"{"event": "partition", "start": 1}"#,
+        r#"{"process": "a", "progress": 0, "operations": 0}"#,
+        r#"{"process": "a", "clock_error": 5}"#,
+    ] {
+        assert_eq!(crate::format::Format::detect(line.as_bytes()), Some(crate::format::Format::JsonLines), "{line}");
+    }
+    assert_eq!(crate::format::Format::detect(br#"{"process": "a", "message": "ready"}"#), None);
+}
