@@ -551,7 +551,7 @@ fn only_this_machine_is_a_host_without_a_token() {
     assert_eq!(next(), "--otlp: refused a request: 403: wrong host");
     for host in [&address, &format!("localhost:{port}")] {
         assert_eq!(post(host, "application/json", b"{\"resourceSpans\": []}"), "HTTP/1.1 200 OK");
-        // SDKs send protobuf unless they are told otherwise.
+        // SDKs send protobuf by default.
         assert_eq!(post(host, "application/x-protobuf", b""), "HTTP/1.1 200 OK");
     }
     assert_eq!(post(&address, "application/x-protobuf", b"\xff"), "HTTP/1.1 400 Bad Request");

@@ -122,7 +122,7 @@ fn a_process_that_overlaps_itself() {
     insta::assert_snapshot!(queue("overlap", "T0 [1 5] Enqueue(elem: 1)\nT0 [4 6] Dequeue() = elem: 1\n"));
 }
 
-/// What stood in the line may change the verdict.
+/// The rest of the line may change the verdict.
 #[test]
 fn a_file_that_breaks_off() {
     let whole = r#"{"process": 0, "action": "Enqueue", "args": {"elem": 1}, "start": 1, "end": 2}"#;

@@ -1,8 +1,9 @@
 //! Events that happened and are not in the log, as far as the log shows it.
 //!
 //! A file that ends inside a line breaks off: a program was killed, or the file was copied while it was written. Further
-//! events are lost. If the file is that of one process, each of them comes after the last one in that file; if processes
-//! share it, one that is not known at all may have lost events. A vector clock that names a process without lines shows
+//! events are lost. If the file is that of one process, each of them comes after the last one in that file: a program is
+//! taken to write its lines in the order of its clock, unless the known lines show that it does not. If processes share
+//! the file, one that is not known at all may have lost events. A vector clock that names a process without lines shows
 //! that all events of that process are lost, and these may be anywhere.
 //!
 //! Let a log without its lost events be rejected. With them, a sequence of all events begins with a set of known ones up

@@ -282,6 +282,18 @@ fn a_log_that_breaks_off_is_inconclusive_from_there_on() {
 }
 
 #[test]
+fn an_event_without_fields_is_one_that_lacks_them() {
+    let spec =
+        "VARIABLE c\nInit == c = 0\nAdd(n) == c' = c + n\nStay == c' = c\nNext == Stay \\/ \\E n \\in 0..3 : Add(n)";
+    let settings =
+        "[log]\nevent = \"ev\"\n[[log.unlogged]]\naction = \"Add\"\nargs = { n = 'IF TRUE THEN e.m.k ELSE 0' }\n";
+    for last in ["{\"ev\":\"Stay\",\"m\":{}}\n", "{\"ev\":\"Stay\"}\n", "{}\n"] {
+        let log = format!("{{\"ev\":\"Stay\",\"m\":{{\"k\":1}}}}\n{last}");
+        assert_eq!(verdict(spec, "", settings, &[("l", &log)]), "accepted", "{log}");
+    }
+}
+
+#[test]
 fn a_process_without_lines_makes_a_log_inconclusive() {
     let log = "{\"ev\":\"Recv\",\"p\":\"a\",\"vc\":{\"a\":1,\"b\":1}}\n";
     let settings =

@@ -21,22 +21,22 @@ use crate::unambiguous::Decision;
 use crate::unambiguous::register::{Access, View, decide};
 use crate::{About, Atom, BadCall, Interner, Model, Operation, Row};
 
+const WRITE: Operation = Operation::new(
+    "write(value)",
+    "replaces the value; with `key` as first argument, that of one register among many",
+    &["set", "put"],
+);
+const READ: Operation = Operation::new(
+    "read() = value",
+    "the value; with `key` as first argument, that of one register among many",
+    &["get"],
+);
+
 /// Help text of a register that is only read and written.
 pub const ABOUT: About = About {
     name: "register",
     summary: "a register, or one for each key",
-    operations: &[
-        Operation::new(
-            "write(value)",
-            "replaces the value; with `key` as first argument, that of one register among many",
-            &["set", "put"],
-        ),
-        Operation::new(
-            "read() = value",
-            "the value; with `key` as first argument, that of one register among many",
-            &["get"],
-        ),
-    ],
+    operations: &[WRITE, READ],
     options: &[("initial=0", "value before the first write [default: nil]")],
     takes_key: true,
 };
@@ -46,16 +46,8 @@ pub const ABOUT_CAS: About = About {
     name: "cas-register",
     summary: "a register with compare-and-set, or one for each key",
     operations: &[
-        Operation::new(
-            "write(value)",
-            "replaces the value; with `key` as first argument, that of one register among many",
-            &["set", "put"],
-        ),
-        Operation::new(
-            "read() = value",
-            "the value; with `key` as first argument, that of one register among many",
-            &["get"],
-        ),
+        WRITE,
+        READ,
         Operation::new(
             "cas(from, to) = ok",
             "replaces `from` by `to`; `ok` is `FALSE` if the value was not `from`",

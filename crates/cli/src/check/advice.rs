@@ -9,7 +9,7 @@ const MORE_TIME: u32 = 10;
 const MORE_MEMORY: u64 = 4;
 const MORE_WIDTH: usize = 16;
 
-/// What a history is checked against, as far as it matters for advice.
+/// The kind of specification, as far as it matters for advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Operations against a built-in specification.

@@ -43,7 +43,7 @@ struct Outcomes {
     is_said: bool,
 }
 
-/// The number of operations after which it is said that most have no outcome.
+/// The number of operations after which the monitor may warn that most have no outcome.
 const ENOUGH: u64 = 100;
 
 impl Outcomes {

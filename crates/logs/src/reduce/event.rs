@@ -156,7 +156,7 @@ pub(super) fn operation_uses(
     reader.read(body, &names)
 }
 
-/// What `Next` evaluates before it calls an action.
+/// The expressions that `Next` evaluates before it calls an action.
 fn passages(reader: &mut Reader<'_>, operation: &Operation, shapes: &[Shape]) -> Result<(), Unknown> {
     for passage in operation.passages(reader.program).ok_or(Unknown)? {
         let mut names = Names::default();

@@ -1,4 +1,4 @@
-//! What is known of values from the text: the value of an expression, the value that a formula requires, the elements of
+//! Values that the text of a specification determines: the value of an expression, the value that a formula requires, the elements of
 //! a set.
 
 use tla::ir::{Arithmetic, Bound, ExprId, Node, Pattern, Step};
@@ -8,7 +8,7 @@ use super::place::Shape;
 use super::touch::{Meaning, Names, Reader, Unknown};
 
 impl Reader<'_> {
-    /// What is known of the value of an expression in every state.
+    /// The parts of the value of an expression that are the same in every state.
     pub(crate) fn shape(&mut self, expr: ExprId, names: &Names) -> Shape {
         if self.look().is_err() {
             return Shape::Any;

@@ -8,7 +8,7 @@
 use tla::ir::VarId;
 use tla::value::Value;
 
-/// What is known about a value.
+/// The known parts of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Shape {
     /// Nothing.
@@ -48,7 +48,7 @@ impl Shape {
         }
     }
 
-    /// What is known of a value of both shapes.
+    /// The shape of a value that has both shapes.
     pub(crate) fn and(self, other: Shape) -> Shape {
         match (self, other) {
             (Shape::Any, other) | (other, Shape::Any) => other,

@@ -170,7 +170,7 @@ impl<'p> Reader<'p> {
                 Some((place, indices)) => self.at(place, Use::Read, &indices)?,
                 None => return Err(Unknown),
             },
-            Node::Unchanged(inner) => match self.names_variables(*inner) {
+            Node::Unchanged(inner) => match self.program.names_variables(*inner) {
                 true => {}
                 false => return Err(Unknown),
             },
@@ -599,18 +599,5 @@ impl<'p> Reader<'p> {
             },
             _ => false,
         })
-    }
-
-    /// Whether an expression consists of variables alone.
-    fn names_variables(&self, expr: ExprId) -> bool {
-        match self.node(expr) {
-            Node::Variable(_) => true,
-            Node::Tuple(parts) => parts.iter().all(|&part| self.names_variables(part)),
-            Node::Inlined { body, .. } => self.names_variables(*body),
-            Node::Call { def, args } if args.is_empty() => {
-                self.program.body(*def).is_some_and(|body| self.names_variables(body))
-            }
-            _ => false,
-        }
     }
 }

@@ -201,8 +201,8 @@ struct Log<'a, 'p> {
     steps: HashMap<(usize, usize), Rc<BTreeSet<usize>>>,
 }
 
-/// Decides about the log in these files.
-pub(crate) fn decide(spec: &Spec, mapping: &Mapping, states: &mut States<'_>, files: &[String]) -> Decision {
+/// The events of these files, and the file that breaks off.
+fn read(files: &[String]) -> (Vec<Event>, Option<usize>) {
     let mut events: Vec<Event> = Vec::new();
     let mut cut = None;
     for (file, text) in files.iter().enumerate() {
@@ -213,6 +213,21 @@ pub(crate) fn decide(spec: &Spec, mapping: &Mapping, states: &mut States<'_>, fi
             }
         }
     }
+    (events, cut)
+}
+
+/// Whether each file has its lines in the order of its clock, which is assumed of a file that breaks off.
+pub(crate) fn is_sorted(mapping: &Mapping, files: &[String]) -> bool {
+    let (events, _) = read(files);
+    (0..files.len()).all(|file| {
+        let inside = events.iter().filter(|event| event.file == file);
+        mapping.order != Order::Vector || inside.map(|event| own_clock(event, &format!("f{file}"))).is_sorted()
+    })
+}
+
+/// Decides about the log in these files.
+pub(crate) fn decide(spec: &Spec, mapping: &Mapping, states: &mut States<'_>, files: &[String]) -> Decision {
+    let (events, cut) = read(files);
     let before = before(mapping, &events);
     let lost: Option<u32> = cut.map(|file| after_which(mapping, &events, file));
     let is_told = |variable: &&&str| {

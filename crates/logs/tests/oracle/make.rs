@@ -552,7 +552,9 @@ impl Maker<'_, '_> {
         let mut cut = files.to_vec();
         let end = self.rng.usize(1..broken.len());
         cut[file] = lines[..kept].iter().flat_map(|line| [line, "\n"]).chain([&broken[..end]]).collect();
-        let known: Vec<&str> = cut.iter().flat_map(|text| text.lines()).filter(|line| line.ends_with('}')).collect();
+        // A line that breaks off may end with the brace of a field.
+        let others = files.iter().enumerate().filter(|(place, _)| *place != file).flat_map(|(_, text)| text.lines());
+        let known: Vec<&str> = lines[..kept].iter().copied().chain(others).collect();
         let has = |lines: &[&str], word: &str| lines.iter().any(|line| line.contains(&format!("\"{word}\":")));
         let whole: Vec<&str> = files.iter().flat_map(|text| text.lines()).collect();
         let named = |field: &&str| [format!("the {field}"), format!("box_{field}"), (*field).to_owned()];

@@ -83,7 +83,7 @@ impl<'p> Reader<'p> {
     fn formula(&mut self, expr: ExprId) -> Option<()> {
         match self.node(expr) {
             // An unchanged variable conflicts with no operation.
-            Node::Unchanged(inner) => self.names_variables(*inner).then_some(()),
+            Node::Unchanged(inner) => self.program.names_variables(*inner).then_some(()),
             Node::Equal(left, right) => match self.node(*left) {
                 Node::Prime(primed) => match self.node(*primed) {
                     Node::Variable(variable) => self.assignment(*variable, *right),
@@ -190,18 +190,5 @@ impl<'p> Reader<'p> {
         let write = write.map(|write| Write { is_blind: write.is_blind && place.is_some(), ..write });
         self.touch(variable, place, write);
         Some(())
-    }
-
-    /// Whether an expression consists of variables alone.
-    fn names_variables(&self, expr: ExprId) -> bool {
-        match self.node(expr) {
-            Node::Variable(_) => true,
-            Node::Tuple(parts) => parts.iter().all(|&part| self.names_variables(part)),
-            Node::Inlined { body, .. } => self.names_variables(*body),
-            Node::Call { def, args } if args.is_empty() => {
-                self.program.body(*def).is_some_and(|body| self.names_variables(body))
-            }
-            _ => false,
-        }
     }
 }

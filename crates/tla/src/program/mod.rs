@@ -299,6 +299,19 @@ impl Program {
             Body::Declared | Body::Native(_) => None,
         }
     }
+
+    /// Whether an expression consists of variables alone, as that of `UNCHANGED` does.
+    pub fn names_variables(&self, expr: ExprId) -> bool {
+        match self.module.exprs.node(expr) {
+            Node::Variable(_) => true,
+            Node::Tuple(parts) => parts.iter().all(|&part| self.names_variables(part)),
+            Node::Inlined { body, .. } => self.names_variables(*body),
+            Node::Call { def, args } if args.is_empty() => {
+                self.body(*def).is_some_and(|body| self.names_variables(body))
+            }
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]

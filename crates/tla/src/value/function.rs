@@ -56,9 +56,13 @@ impl Seq {
         self.elements.is_empty()
     }
 
-    /// The element at an index counted from 1; `None` if it is out of bounds.
+    /// The element at an index counted from 1; `None` if it is out of bounds. `<<>>` is also the function and the record
+    /// without fields, so that nothing is in its domain.
     #[inline]
     pub fn get(&self, index: &Value) -> Result<Option<&Value>> {
+        if self.is_empty() {
+            return Ok(None);
+        }
         Ok(self.position(index)?.map(|index| &self.elements[index]))
     }
 
