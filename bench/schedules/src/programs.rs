@@ -78,7 +78,12 @@ impl Programs {
         let mut cargo = Command::new("cargo");
         cargo.args(cargo::arguments(&given, &directory));
         cargo.arg("--manifest-path").arg(root().join("crates/sched/tests/programs/rust/Cargo.toml"));
-        cargo.envs(cargo::environment(&self.runtime, &cargo::Said::default(), None));
+        cargo.envs(cargo::environment(
+            &self.runtime,
+            &cargo::Said::default(),
+            None,
+            &cargo::StandardLibrary::Precompiled(None),
+        ));
         succeed(&mut cargo)?;
         Ok(directory.join(cargo::TARGET).join("release"))
     }

@@ -201,13 +201,13 @@ impl Scheduling {
         mut dfs: DfsOptions,
         tell: &mut dyn FnMut(String),
     ) -> Scheduling {
-        let unseen = match Audit::of(&harness.executable()) {
+        let audit = Audit::of(&harness.executable());
+        order.races = audit.as_ref().is_ok_and(Audit::knows_order);
+        let unseen = match audit {
             Ok(audit) if audit.is_complete() => None,
             Ok(audit) => Some(audit.summary()),
             Err(error) => Some(format!("the harness cannot be audited: {error}")),
         };
-        // What orders accesses is known only if all code is instrumented.
-        order.races = unseen.is_none();
         let how = match &unseen {
             // Which store a load reads depends on more than the writes to its address.
             _ if how == How::Dpor && order.weak => {

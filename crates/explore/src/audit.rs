@@ -3,6 +3,9 @@
 //! The audit reads symbols and instructions; it does not run the program. Uninstrumented code runs between two steps
 //! without preemption. So every execution found is a possible one and no failure is spurious; but some executions are
 //! never tried, and a reduction that treats two executions as equivalent must not rely on it.
+//!
+//! Packages that were left uninstrumented on purpose are not listed: the checker that a test links, which runs before and
+//! after the threads of the test. Debug information tells which functions are theirs.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,12 +14,14 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use addr2line::{Loader, demangle_auto};
+use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
+use addr2line::{Loader, demangle_auto, gimli};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use object::elf::FileHeader64;
 use object::read::elf::{Dyn, ElfFile, FileHeader, SectionHeader};
 use object::{Endianness, Object, ObjectKind, ObjectSection, ObjectSymbol, SymbolKind};
 
+use crate::instrument::{cargo, hooks};
 use crate::runtime::{self, FILE};
 
 /// The audit of a program.
@@ -30,6 +35,8 @@ pub struct Audit {
     pub unseen_calls: Vec<String>,
     /// Functions with atomic instructions: uninstrumented or written in assembly.
     pub unseen_functions: Vec<String>,
+    /// Whether the runtime is told of calls into Rust's precompiled standard library.
+    pub has_hooks: bool,
     /// Parts that could not be inspected, so that more may be unseen than is listed here.
     pub unknown: Vec<&'static str>,
     /// The libraries it needs, transitively.
@@ -85,7 +92,8 @@ impl Audit {
             is_instrumented: imported.iter().any(|name| is_instrumentation(name)),
             is_runtime_first: place(FILE).is_some_and(|ours| place("libc.so").is_none_or(|libc| ours < libc)),
             unseen_calls: imported.iter().filter(is_unseen).cloned().collect(),
-            unseen_functions: atomic_functions(&elf)?,
+            unseen_functions: atomic_functions(&elf, &left_out(program, &elf))?,
+            has_hooks: imported.contains(hooks::ENTER),
             unknown: unknown(&elf, &imported),
             libraries,
         })
@@ -105,6 +113,14 @@ impl Audit {
         let unseen = if self.is_instrumented { None } else { Some("not instrumented".to_owned()) };
         let unknown = self.unknown.iter().map(|what| (*what).to_owned());
         unseen.into_iter().chain(words).chain(unknown).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether it is known what orders accesses, so that data races can be looked for. Calls into Rust's precompiled
+    /// standard library order more than they have to.
+    pub fn knows_order(&self) -> bool {
+        let is_of_std = |name: &String| self.has_hooks && is_of_rust(name);
+        let functions = self.unseen_functions.iter().filter(|name| !is_of_std(name)).cloned().collect();
+        Audit { unseen_functions: functions, ..self.clone() }.is_complete()
     }
 
     /// Whether every interaction between threads is observed.
@@ -174,6 +190,26 @@ fn is_of_a_standard_library(file: &str) -> bool {
 
 fn demangled(symbol: &str) -> String {
     demangle_auto(symbol.into(), None).into_owned()
+}
+
+/// Whether a function is one of Rust's standard library, or of what that is made of.
+fn is_of_rust(function: &str) -> bool {
+    const CRATES: [&str; 11] = [
+        "__rustc",
+        "addr2line",
+        "alloc",
+        "core",
+        "gimli",
+        "hashbrown",
+        "miniz_oxide",
+        "object",
+        "rustc_demangle",
+        "std",
+        "test",
+    ];
+    let path = function.trim_start_matches(['<', '&', '(', '*', '[']);
+    let path = ["mut ", "dyn ", "const "].iter().fold(path, |path, word| path.strip_prefix(word).unwrap_or(path));
+    path.split("::").next().is_some_and(|first| CRATES.contains(&first))
 }
 
 type Elf<'a> = ElfFile<'a, FileHeader64<Endianness>>;
@@ -321,13 +357,47 @@ fn is_code<'a>(symbol: &impl ObjectSymbol<'a>) -> bool {
     symbol.kind() == SymbolKind::Text && symbol.size() > 0
 }
 
-/// Its functions with atomic instructions. Instrumented code has none: the runtime performs them.
-fn atomic_functions(elf: &Elf<'_>) -> Result<Vec<String>, AuditError> {
+/// The code of the packages that were left uninstrumented on purpose, as far as debug information tells: ranges of
+/// addresses.
+fn left_out(program: &Path, elf: &Elf<'_>) -> Vec<gimli::Range> {
+    let list = program.ancestors().find(|directory| directory.ends_with(cargo::DIRECTORY));
+    let list = list.and_then(|directory| fs::read_to_string(directory.join(cargo::LEFT_OUT)).ok()).unwrap_or_default();
+    let packages: Vec<&Path> = list.lines().map(Path::new).collect();
+    if packages.is_empty() {
+        return Vec::new();
+    }
+    let section = |id: SectionId| -> gimli::Result<EndianSlice<'_, RunTimeEndian>> {
+        let data = elf.section_by_name(id.name()).and_then(|section| section.data().ok());
+        Ok(EndianSlice::new(data.unwrap_or_default(), RunTimeEndian::Little))
+    };
+    let (mut ranges, Ok(dwarf)) = (Vec::new(), Dwarf::load(section)) else { return Vec::new() };
+    let mut units = dwarf.units();
+    while let Ok(Some(header)) = units.next() {
+        let Ok(unit) = dwarf.unit(header) else { continue };
+        let (Some(name), Some(directory)) = (unit.name, unit.comp_dir) else { continue };
+        let source = Path::new(OsStr::from_bytes(directory.slice())).join(OsStr::from_bytes(name.slice()));
+        if !packages.iter().any(|package| source.starts_with(package)) {
+            continue;
+        }
+        let Ok(mut iterator) = dwarf.unit_ranges(&unit) else { continue };
+        while let Ok(Some(range)) = iterator.next() {
+            ranges.push(range);
+        }
+    }
+    ranges
+}
+
+/// Its functions with atomic instructions, except those in these ranges. Instrumented code has none: the runtime performs
+/// them.
+fn atomic_functions(elf: &Elf<'_>, left_out: &[gimli::Range]) -> Result<Vec<String>, AuditError> {
     if !is_readable(elf) {
         return Ok(Vec::new());
     }
     let mut found = BTreeSet::new();
     for symbol in elf.symbols().filter(is_code) {
+        if left_out.iter().any(|range| (range.begin..range.end).contains(&symbol.address())) {
+            continue;
+        }
         let Some(section) = symbol.section_index() else { continue };
         let section = elf.section_by_index(section)?;
         let Some(code) = section.data_range(symbol.address(), symbol.size())? else { continue };

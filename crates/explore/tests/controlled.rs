@@ -10,8 +10,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use omnilink_explore::audit::{Audit, LibraryKind, symbolize};
-use omnilink_explore::instrument::cargo::{self, Said};
+use omnilink_explore::instrument::cargo::{self, Said, StandardLibrary};
 use omnilink_explore::instrument::cxx::{Compiler, Family};
+use omnilink_explore::instrument::hooks::Hooks;
 use omnilink_explore::{Control, Ending, Execution, Once, Order, Runtime};
 use schedule::Kind;
 use schedule::channel::Policy;
@@ -183,7 +184,12 @@ fn a_cargo_package_is_instrumented() {
     let target = directory.path().join("target").join(cargo::DIRECTORY);
     let mut command = Command::new(env!("CARGO"));
     command.args(cargo::arguments(&["build", "--offline"].map(OsString::from), &target)).current_dir(&directory);
-    let output = command.envs(cargo::environment(&runtime, &Said::default(), None)).output().unwrap();
+    let hooks = Hooks::install(&runtime, "rustc".as_ref(), directory.path());
+    assert!(hooks.is_some(), "rustc and cc are installed");
+    let output = command
+        .envs(cargo::environment(&runtime, &Said::default(), None, &StandardLibrary::Precompiled(hooks)))
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let program = target.join(cargo::TARGET).join("debug/tiny");
     let audit = Audit::of(&program).unwrap();

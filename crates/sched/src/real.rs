@@ -224,5 +224,8 @@ functions! {
     fn recvmsg(descriptor: c_int, message: *mut msghdr, flags: c_int) -> isize;
     fn accept(descriptor: c_int, from: *mut sockaddr, size: *mut socklen_t) -> c_int;
     fn accept4(descriptor: c_int, from: *mut sockaddr, size: *mut socklen_t, flags: c_int) -> c_int;
+    fn fcntl(descriptor: c_int, command: c_int, argument: usize) -> c_int;
+    fn fork() -> libc::pid_t;
+    fn waitpid(process: libc::pid_t, status: *mut c_int, options: c_int) -> libc::pid_t;
     fn syscall(number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long) -> c_long;
 }

@@ -11,7 +11,8 @@
 //! acquires and releases unobserved. So such a step acquires everything done before, and any later acquire also
 //! acquires what the waiting and waking threads did.
 //!
-//! The same holds for reading from and writing to a pipe.
+//! The same holds for reading from and writing to a pipe, and for calls of Rust programs into a standard library that is
+//! not instrumented ([`omnilink_enter_std`]).
 //!
 //! A location's history must end with its object, or a later object at the same address would have values it never had.
 //! Objects are initialized by plain writes, which end histories; so does freeing memory.
@@ -182,6 +183,66 @@ pub(crate) fn accessed(address: u64, size: usize, place: u64, writes: bool, is_a
     if let Some(earlier) = earlier {
         CHANNEL.set_race([earlier, access]);
         baton::stop_looking_for_races();
+    }
+}
+
+/// Called by the stubs that programs of Rust have for the functions of a standard library that is not instrumented: with the
+/// function in `r11`, and everything else as the function takes it.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn omnilink_enter_std() {
+    std::arch::naked_asm!(
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        "push rax",
+        "push r10",
+        "push r11",
+        "sub rsp, 128",
+        "movups [rsp], xmm0",
+        "movups [rsp + 16], xmm1",
+        "movups [rsp + 32], xmm2",
+        "movups [rsp + 48], xmm3",
+        "movups [rsp + 64], xmm4",
+        "movups [rsp + 80], xmm5",
+        "movups [rsp + 96], xmm6",
+        "movups [rsp + 112], xmm7",
+        "call {}",
+        "movups xmm0, [rsp]",
+        "movups xmm1, [rsp + 16]",
+        "movups xmm2, [rsp + 32]",
+        "movups xmm3, [rsp + 48]",
+        "movups xmm4, [rsp + 64]",
+        "movups xmm5, [rsp + 80]",
+        "movups xmm6, [rsp + 96]",
+        "movups xmm7, [rsp + 112]",
+        "add rsp, 128",
+        "pop r11",
+        "pop r10",
+        "pop rax",
+        "pop r9",
+        "pop r8",
+        "pop rcx",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "jmp r11",
+        sym entered,
+    )
+}
+
+/// This thread calls a function that may acquire and release unobserved. No other thread runs until it returns or takes
+/// a step, so what it releases was done before.
+extern "C" fn entered() {
+    if baton::is_ordering() && baton::is_controlled() {
+        let me = baton::me();
+        with(|memory| {
+            memory.release_to_all(me);
+            memory.acquire_from_all(me);
+        });
     }
 }
 

@@ -100,6 +100,7 @@ mod tests {
             is_runtime_first: true,
             unseen_calls: vec!["mtx_lock".into()],
             unseen_functions: (0..22).map(|number| format!("std::sync::f{number:02}")).collect(),
+            has_hooks: false,
             unknown: vec!["calls `dlopen`"],
             libraries: vec![library("libc.so.6", LibraryKind::System), library("libz.so.1", LibraryKind::Unseen)],
         };

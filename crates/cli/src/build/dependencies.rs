@@ -3,8 +3,8 @@
 //! A test with `#[omnilink::test]` links the checker. It runs before and after the threads of the test, so that its steps
 //! only cost time; it is several times the size of most crates under test. A package is instrumented if the user's own
 //! packages reach it without passing through OmniLink, and so is the recorder, which runs between the steps of the test's
-//! threads. Mixing is sound as it is with the standard library, which is never instrumented: uninstrumented code runs
-//! between two steps, and what it calls back is compiled with the caller.
+//! threads. Mixing is sound: uninstrumented code runs between two steps, and generic functions are compiled with each
+//! crate that calls them (`-Zshare-generics=n`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
 use explore::Runtime;
-use explore::instrument::cargo;
+use explore::instrument::cargo::{self, StandardLibrary};
 use explore::instrument::cxx::{Compiler, Family, compiler_words};
 use judge::InputError;
 
@@ -103,13 +103,14 @@ fn cargo(args: &CargoArgs) -> Result<ExitCode, String> {
     let mut said = said_to_rust();
     let list = dependencies::of_omnilink_only(&program, &arguments).unwrap_or_default();
     if !list.is_empty() {
-        let file = here.join(&target).join(cargo::DIRECTORY).join("uninstrumented");
+        let file = here.join(&target).join(cargo::DIRECTORY).join(cargo::LEFT_OUT);
         write_list(&file, &list)?;
         let outer = std::env::var_os("RUSTC_WRAPPER").filter(|wrapper| !wrapper.is_empty());
         command.envs(cargo::without_instrumentation(&kit.rustc(), &file, outer));
         said.rust_flags.push(cargo::list_flag(&list));
     }
-    command.envs(cargo::environment(kit.runtime(), &said, Some(&kit.wrappers())));
+    let std = StandardLibrary::of(kit.runtime(), &here);
+    command.envs(cargo::environment(kit.runtime(), &said, Some(&kit.wrappers()), &std));
     status(&mut command).map(code)
 }
 

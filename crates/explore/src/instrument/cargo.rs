@@ -1,13 +1,17 @@
 //! Cargo commands, changed to build a program that can be controlled.
 //!
 //! Everything in the program is instrumented: the package and all its dependencies, and C and C++ compiled by build
-//! scripts. The precompiled standard library is not, except its generic and inlined code, which is compiled with the
-//! program. A target is always named, because Cargo then separates host code: build scripts and macros are not
-//! instrumented. The sanitizer is unstable, but part of every compiler; `RUSTC_BOOTSTRAP` enables it.
+//! scripts. So is the standard library, if the toolchain has its sources: Cargo builds it with the program, once for each
+//! target directory. Otherwise the precompiled one is linked, which is not instrumented, except its generic and inlined
+//! code, which is compiled with the program. A target is always named, because Cargo then separates host code: build
+//! scripts and macros are not instrumented. The sanitizer and the build of the standard library are unstable, but part of
+//! every toolchain; `RUSTC_BOOTSTRAP` enables them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use super::hooks::Hooks;
 use crate::runtime::Runtime;
 
 /// The build target. The runtime supports no other.
@@ -16,13 +20,22 @@ pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// The directory for instrumented builds, inside a target directory.
 pub const DIRECTORY: &str = "omnilink-sched";
 
+/// The file in that directory with the packages to leave uninstrumented: their manifest directories, one a line.
+pub const LEFT_OUT: &str = "uninstrumented";
+
 /// The separator of encoded flags.
 const SEPARATOR: &str = "\x1f";
+
+/// Without optimization, a crate would call the instances of generic functions that its dependencies have, such as
+/// `atomic_load::<usize>`, and these may be uninstrumented.
+const OWN_GENERICS: &str = "-Zshare-generics=n";
 
 /// The flags for `rustc`.
 pub fn rust_flags(runtime: &Runtime) -> Vec<String> {
     let mut flags: Vec<String> =
-        ["-Zsanitizer=thread", "-Zexternal-clangrt", "-Cunsafe-allow-abi-mismatch=sanitizer"].map(String::from).into();
+        ["-Zsanitizer=thread", "-Zexternal-clangrt", "-Cunsafe-allow-abi-mismatch=sanitizer", OWN_GENERICS]
+            .map(String::from)
+            .into();
     let (library, directory) = (runtime.path(), runtime.directory());
     let (library, directory) = (library.to_string_lossy(), directory.to_string_lossy());
     // Later arguments are too late: the runtime must come before the C library in symbol lookup.
@@ -41,9 +54,55 @@ pub struct Said {
     pub doc_flags: Vec<String>,
 }
 
+/// The standard library of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StandardLibrary {
+    /// Built with the program, and instrumented.
+    Built,
+    /// That of the toolchain, which is not instrumented. The runtime is told of calls into it, if there are hooks.
+    Precompiled(Option<Hooks>),
+}
+
+impl StandardLibrary {
+    /// The one for programs that are built in this directory. The variables `OMNILINK_STD=precompiled` and `RUSTC`
+    /// change it.
+    pub fn of(runtime: &Runtime, directory: &Path) -> StandardLibrary {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let is_unwanted = std::env::var_os("OMNILINK_STD").is_some_and(|wanted| wanted == "precompiled");
+        match !is_unwanted && has_sources(&rustc, directory) {
+            true => StandardLibrary::Built,
+            false => StandardLibrary::Precompiled(Hooks::install(runtime, &rustc, directory)),
+        }
+    }
+}
+
+/// Where the sources of the standard library are in a toolchain.
+const SOURCES: &str = "lib/rustlib/src/rust/library/Cargo.lock";
+
+/// The command that installs these sources.
+pub const INSTALL_SOURCES: &str = "rustup component add rust-src";
+
+/// Whether a toolchain has the sources of the standard library: the one that is used in this directory.
+pub fn has_sources(rustc: &OsStr, directory: &Path) -> bool {
+    let output = Command::new(rustc).args(["--print", "sysroot"]).current_dir(directory).output();
+    let Some(output) = output.ok().filter(|output| output.status.success()) else { return false };
+    Path::new(String::from_utf8_lossy(&output.stdout).trim_end()).join(SOURCES).exists()
+}
+
+/// The variable that has Cargo build the standard library.
+const BUILD_STD: (&str, &str) = ("CARGO_UNSTABLE_BUILD_STD", "std,panic_unwind,panic_abort");
+
 /// The variables for Cargo. `compilers` is the directory of the wrappers, for build scripts.
-pub fn environment(runtime: &Runtime, said: &Said, compilers: Option<&Path>) -> Vec<(String, String)> {
-    let ours = rust_flags(runtime);
+pub fn environment(
+    runtime: &Runtime,
+    said: &Said,
+    compilers: Option<&Path>,
+    std: &StandardLibrary,
+) -> Vec<(String, String)> {
+    let mut ours = rust_flags(runtime);
+    if let StandardLibrary::Precompiled(Some(hooks)) = std {
+        ours.extend(hooks.link_arguments().map(|argument| format!("-Zpre-link-arg={argument}")));
+    }
     let joined = |said: &[String]| said.iter().chain(&ours).cloned().collect::<Vec<_>>().join(SEPARATOR);
     let mut environment = vec![
         ("RUSTC_BOOTSTRAP".into(), "1".into()),
@@ -53,6 +112,9 @@ pub fn environment(runtime: &Runtime, said: &Said, compilers: Option<&Path>) -> 
         ("CARGO_PROFILE_RELEASE_DEBUG".into(), "line-tables-only".into()),
         ("CARGO_PROFILE_RELEASE_LTO".into(), "off".into()),
     ];
+    if *std == StandardLibrary::Built {
+        environment.push((BUILD_STD.0.into(), BUILD_STD.1.into()));
+    }
     let wrapper = |name: &str| compilers.map(|directory| directory.join(name)).filter(|path| path.exists());
     for (variable, name) in [("CC", "cc"), ("CXX", "c++")] {
         if let Some(wrapper) = wrapper(name) {
@@ -155,15 +217,16 @@ mod tests {
     #[test]
     fn flags_come_after_those_of_the_user() {
         let said = Said { rust_flags: vec!["--cfg".into(), "mine".into()], doc_flags: Vec::new() };
-        let environment = environment(&Runtime::at(Path::new("/r")), &said, None);
+        let environment = environment(&Runtime::at(Path::new("/r")), &said, None, &StandardLibrary::Built);
         let shown: String =
             environment.iter().map(|(name, value)| format!("{name}={}\n", value.replace(SEPARATOR, " "))).collect();
         insta::assert_snapshot!(shown, @"
         RUSTC_BOOTSTRAP=1
-        CARGO_ENCODED_RUSTFLAGS=--cfg mine -Zsanitizer=thread -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer -Zpre-link-arg=-Wl,--push-state,--no-as-needed -Zpre-link-arg=/r/libomnilink_sched.so -Zpre-link-arg=-Wl,--pop-state -Zpre-link-arg=-Xlinker -Zpre-link-arg=-rpath -Zpre-link-arg=-Xlinker -Zpre-link-arg=/r
-        CARGO_ENCODED_RUSTDOCFLAGS=-Zsanitizer=thread -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer -Zpre-link-arg=-Wl,--push-state,--no-as-needed -Zpre-link-arg=/r/libomnilink_sched.so -Zpre-link-arg=-Wl,--pop-state -Zpre-link-arg=-Xlinker -Zpre-link-arg=-rpath -Zpre-link-arg=-Xlinker -Zpre-link-arg=/r
+        CARGO_ENCODED_RUSTFLAGS=--cfg mine -Zsanitizer=thread -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer -Zshare-generics=n -Zpre-link-arg=-Wl,--push-state,--no-as-needed -Zpre-link-arg=/r/libomnilink_sched.so -Zpre-link-arg=-Wl,--pop-state -Zpre-link-arg=-Xlinker -Zpre-link-arg=-rpath -Zpre-link-arg=-Xlinker -Zpre-link-arg=/r
+        CARGO_ENCODED_RUSTDOCFLAGS=-Zsanitizer=thread -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer -Zshare-generics=n -Zpre-link-arg=-Wl,--push-state,--no-as-needed -Zpre-link-arg=/r/libomnilink_sched.so -Zpre-link-arg=-Wl,--pop-state -Zpre-link-arg=-Xlinker -Zpre-link-arg=-rpath -Zpre-link-arg=-Xlinker -Zpre-link-arg=/r
         CARGO_PROFILE_RELEASE_DEBUG=line-tables-only
         CARGO_PROFILE_RELEASE_LTO=off
+        CARGO_UNSTABLE_BUILD_STD=std,panic_unwind,panic_abort
         ");
     }
 
@@ -171,7 +234,7 @@ mod tests {
     fn arguments_name_a_target_and_a_directory() {
         let check = |given: &str| {
             let given: Vec<OsString> = given.split_whitespace().map(OsString::from).collect();
-            arguments(&given, Path::new("t")).join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+            arguments(&given, Path::new("t")).join(OsStr::new(" ")).into_string().unwrap()
         };
         insta::assert_snapshot!(check("test --release -- --nocapture --target-dir x"), @"test --target x86_64-unknown-linux-gnu --target-dir t --release -- --nocapture --target-dir x");
         insta::assert_snapshot!(check("build --target-dir target --locked --target-dir=o"), @"build --target x86_64-unknown-linux-gnu --target-dir t --locked");

@@ -6,6 +6,7 @@
 
 pub mod cargo;
 pub mod cxx;
+pub mod hooks;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use settings::Controlled;
 
+use self::cargo::StandardLibrary;
 use crate::program::Program;
 use crate::runtime::{NoRuntime, Runtime, write};
 
@@ -157,8 +159,12 @@ impl Program {
         said: &cargo::Said,
     ) -> Result<Program, CannotInstrument> {
         let mut environment = kit.environment(path);
+        let rust = || {
+            let std = StandardLibrary::of(&kit.runtime, &self.directory);
+            cargo::environment(&kit.runtime, said, Some(&kit.wrappers()), &std)
+        };
         if let Some(Controlled { build, run }) = settings {
-            environment.extend(cargo::environment(&kit.runtime, said, Some(&kit.wrappers())));
+            environment.extend(rust());
             let build = if build.is_empty() { &self.build } else { build };
             return Ok(Program {
                 build: build.clone(),
@@ -177,7 +183,7 @@ impl Program {
             if cargo::option(&words, "--target").is_some() {
                 return Err(unclear());
             }
-            environment = cargo::environment(&kit.runtime, said, Some(&kit.wrappers()));
+            environment = rust();
             let arguments = cargo::arguments(&words[1..], &target);
             let arguments = arguments.iter().map(|argument| argument.to_string_lossy().into_owned());
             (std::iter::once(command.clone()).chain(arguments).collect(), program)

@@ -1,4 +1,4 @@
-//! Waiting for input from outside the process, or for output to it: pipes, sockets, and the like.
+//! Waiting for input from outside the process, or for output to it: pipes, sockets, child processes, and the like.
 //!
 //! Whether a call would block is asked of the kernel, without waiting, at every scheduling decision; the call is made
 //! when it would not. So a pipe between two threads acts like a queue, and is the same every time. Input from another
@@ -10,7 +10,7 @@
 //! its output goes.
 //!
 //! Limits. Files and directories are never waited for. Reads and writes inside the C library (`fread`, `printf`) are
-//! not observed, nor are `connect` and `waitpid`: all threads stand still meanwhile. `writev` and `sendmsg` may write
+//! not observed, nor is `connect`: all threads stand still meanwhile. `writev` and `sendmsg` may write
 //! more at once than there is space for, and then all threads wait. A timeout passes if no input came for a tenth of a
 //! second in real time, however long it is. The masks of `ppoll`, `pselect` and `epoll_pwait` are ignored.
 
@@ -99,7 +99,7 @@ fn nature(descriptor: c_int) -> Nature {
             || matches!(about.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK);
         if is_file {
             Nature::File
-        } else if libc::fcntl(descriptor, libc::F_GETFL) & libc::O_NONBLOCK != 0 {
+        } else if real::fcntl(descriptor, libc::F_GETFL, 0) & libc::O_NONBLOCK != 0 {
             Nature::Answers
         } else {
             Nature::Waits
@@ -161,6 +161,83 @@ steps_when_ready! {
         unless flags & libc::MSG_DONTWAIT != 0;
     POLLOUT shutdown(descriptor, how: c_int) -> c_int, unless true;
     POLLOUT close(descriptor) -> c_int, unless true;
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn fork() -> libc::pid_t {
+    if baton::is_controlled() {
+        baton::acted();
+        baton::visible(about());
+    }
+    // SAFETY: as the caller promised. The child goes on without control.
+    unsafe { real::fork() }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn waitpid(process: libc::pid_t, status: *mut c_int, options: c_int) -> libc::pid_t {
+    let (which, who) = match process {
+        -1 => (libc::P_ALL, 0),
+        0 => (libc::P_PGID, 0),
+        group if group < -1 => (libc::P_PGID, group.unsigned_abs()),
+        child => (libc::P_PID, child.unsigned_abs()),
+    };
+    // An error is an answer too.
+    let has_ended = || {
+        errno_kept(|| {
+            // SAFETY: zeros are valid, and it is filled. The child can be waited for again.
+            unsafe {
+                let mut about: libc::siginfo_t = std::mem::zeroed();
+                let kinds = libc::WEXITED | (options & (libc::WUNTRACED | libc::WCONTINUED));
+                let answer = libc::waitid(which, who, &raw mut about, kinds | libc::WNOHANG | libc::WNOWAIT);
+                answer != 0 || about.si_pid() != 0
+            }
+        })
+    };
+    if baton::is_controlled() {
+        let deadline = if options & libc::WNOHANG != 0 { baton::PASSED } else { baton::NEVER };
+        if let Err(error @ libc::EINTR) = wait(deadline, &has_ended) {
+            return fail(error) as libc::pid_t;
+        }
+    }
+    // SAFETY: as the caller promised.
+    unsafe { real::waitpid(process, status, options) }
+}
+
+/// It has one argument, or none, which are passed in the same way. Locks of files, and flags that decide whether calls
+/// block, are seen by other threads.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn fcntl(descriptor: c_int, command: c_int, argument: usize) -> c_int {
+    let lock = match command {
+        libc::F_SETLKW => Some(libc::F_GETLK),
+        libc::F_OFD_SETLKW => Some(libc::F_OFD_GETLK),
+        _ => None,
+    };
+    let is_seen = matches!(command, libc::F_SETFL | libc::F_SETLK | libc::F_OFD_SETLK);
+    if baton::is_controlled() && (is_seen || lock.is_some()) {
+        let is_free = || {
+            let (Some(query), lock) = (lock, argument as *const libc::flock) else { return true };
+            errno_kept(|| {
+                // SAFETY: the caller passes a lock, and the kernel answers in a copy.
+                unsafe {
+                    let mut wanted = lock.read();
+                    real::fcntl(descriptor, query, (&raw mut wanted) as usize) != 0
+                        || c_int::from(wanted.l_type) == libc::F_UNLCK
+                }
+            })
+        };
+        if let Err(error) = wait(baton::NEVER, &is_free) {
+            return fail(error) as c_int;
+        }
+    }
+    // SAFETY: as the caller promised.
+    unsafe { real::fcntl(descriptor, command, argument) }
+}
+
+/// The name of the same function in programs for large files.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn fcntl64(descriptor: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: as the caller promised.
+    unsafe { fcntl(descriptor, command, argument) }
 }
 
 /// At most this many bytes can be written without blocking to a writable descriptor (`PIPE_BUF`).
