@@ -345,16 +345,9 @@ impl Checks<'_> {
 
     /// The cause of a run with a race that no earlier run had, unless the settings name it.
     fn new_race(&mut self, run: &Executed<Plan>) -> Option<String> {
-        let ((harness, _), race) = self.control.zip(run.race.as_ref())?;
-        let base = run.decided.as_ref()?.execution.base;
-        let accesses = harness.race_accesses(race, base);
-        match race::known_reason(&self.campaign.settings.harness.races, &accesses) {
-            Some(reason) => {
-                self.tally.accept_race(reason);
-                None
-            }
-            None => Some(race::cause(&accesses)),
-        }
+        let (harness, _) = self.control?;
+        let known = &self.campaign.settings.harness.races;
+        race::new_failure(harness, known, run, &mut |reason| self.tally.accept_race(reason))
     }
 
     /// Where accesses of a controlled run met.

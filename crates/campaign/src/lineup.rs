@@ -2,7 +2,8 @@
 //!
 //! [`ObjectProgram`] runs one test of an object in two phases. Phase 1 runs the calls serially, in every order, and collects
 //! what they answer. Phase 2 runs them concurrently, under the schedules of a strategy, and demands a serial run that
-//! explains each execution, also one that is stuck. `lineup` defines what explains what; here are the executions.
+//! explains each execution, also one that is stuck. `lineup` defines what explains what; here are the executions. A data
+//! race is a failure of a test that has no other: executions that follow may show what it leads to.
 //!
 //! Executions share a process, unless the user forbids it, and the program makes its object anew for each. Under control
 //! the same decisions in a fresh process always give the same answers, so an object that draws random numbers, or keeps
@@ -12,7 +13,7 @@
 //! too: an exploration follows the decisions of earlier executions, and must take the same steps; and every so often the
 //! first execution of a test is repeated, and must give the same answers at the same steps.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::fs;
 use std::ops::ControlFlow;
@@ -20,16 +21,18 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use explore::{
-    Artifacts, Calls, Control, ControlError, Controlled, Ended, Environment, Input, Order, Plan, Program, Run, Store,
+    Artifacts, Calls, Control, ControlError, Controlled, DataRace, Ended, Environment, Input, Order, Plan, Program,
+    Run, Store,
 };
 use judge::{Judge, Recording};
 use lineup::{Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test};
 use schedule::channel::Policy;
-use settings::Settings;
+use settings::{KnownRace, Settings};
 use weak::Level;
 
 use crate::campaign::repeated;
 use crate::harness::close_stuck;
+use crate::race;
 use crate::{
     Budget, Decided, DfsOptions, Error, Executed, Explored, Harness, Host, How, Next, Schedules, Scheduling, Stopped,
     run,
@@ -49,6 +52,7 @@ const REPETITION: u64 = 256;
 pub struct ObjectProgram {
     harness: Harness,
     calls: Vec<String>,
+    known_races: Vec<KnownRace>,
     host: Host,
 }
 
@@ -62,6 +66,8 @@ pub struct Exploration {
     /// The number of random schedules after an exploration that is not complete: what needs many preemptions is out of
     /// its reach.
     pub samples: u64,
+    /// Whether a data race ends a test. Otherwise another failure is looked for first.
+    pub stops_at_race: bool,
     /// No execution starts after this.
     pub until: Option<Instant>,
 }
@@ -83,6 +89,8 @@ pub struct Tested {
     pub concurrent_time: Duration,
     /// The claims about schedules, if phase 2 ran.
     pub explored: Option<Explored>,
+    /// Why data races that it had are accepted.
+    pub accepted_races: BTreeSet<String>,
     /// The verdict.
     pub verdict: LineupVerdict,
 }
@@ -119,6 +127,8 @@ pub enum LineupVerdict {
     Nondeterministic(Box<Nondeterminism>),
     /// No serial run explains an execution.
     Unexplained(Box<Unexplained>),
+    /// Serial runs explain all executions, and one has a data race.
+    Raced(Box<Raced>),
     /// An execution crashed or did not end, outside of what the test is about.
     Broken {
         /// Whether it was a serial one.
@@ -138,13 +148,25 @@ impl LineupVerdict {
     pub fn has_failed(&self) -> bool {
         matches!(
             self,
-            LineupVerdict::Nondeterministic(_) | LineupVerdict::Unexplained(_) | LineupVerdict::Broken { .. }
+            LineupVerdict::Nondeterministic(_)
+                | LineupVerdict::Unexplained(_)
+                | LineupVerdict::Raced(_)
+                | LineupVerdict::Broken { .. }
         )
     }
 
     /// Whether two verdicts are failures of one kind: a smaller test must fail like the larger one.
     fn is_like(&self, other: &LineupVerdict) -> bool {
         self.has_failed() && std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    /// The execution to store, and how it was controlled.
+    fn execution(&mut self) -> Option<(&mut Executed<Plan>, &mut Option<Controlled>)> {
+        match self {
+            LineupVerdict::Unexplained(unexplained) => Some((&mut unexplained.run, &mut unexplained.controlled)),
+            LineupVerdict::Raced(raced) => Some((&mut raced.run, &mut raced.controlled)),
+            _ => None,
+        }
     }
 }
 
@@ -161,6 +183,19 @@ pub struct Unexplained {
     pub controlled: Option<Controlled>,
 }
 
+/// An execution with a data race.
+#[derive(Debug)]
+pub struct Raced {
+    /// Both accesses, in a line.
+    pub cause: String,
+    /// Both accesses with their stacks, after a replay in a fresh process.
+    pub race: Option<DataRace>,
+    /// The execution.
+    pub run: Executed<Plan>,
+    /// How it was controlled, after a replay in a fresh process.
+    pub controlled: Option<Controlled>,
+}
+
 impl ObjectProgram {
     /// Builds the object program of these settings, unless that is done, and asks it for its calls.
     pub fn build(
@@ -171,21 +206,27 @@ impl ObjectProgram {
         timeout: Duration,
         is_built: bool,
     ) -> Result<ObjectProgram, Error> {
-        ObjectProgram::new(host, Harness::build(program, settings, store, timeout, is_built, host))
+        ObjectProgram::new(host, settings, Harness::build(program, settings, store, timeout, is_built, host))
     }
 
     /// An object program that the user has built for control.
-    pub fn prebuilt(host: Host, program: &Program, store: &Store, timeout: Duration) -> Result<ObjectProgram, Error> {
-        ObjectProgram::new(host, Harness::prebuilt(program, store, timeout, host))
+    pub fn prebuilt(
+        host: Host,
+        program: &Program,
+        settings: &Settings,
+        store: &Store,
+        timeout: Duration,
+    ) -> Result<ObjectProgram, Error> {
+        ObjectProgram::new(host, settings, Harness::prebuilt(program, store, timeout, host))
     }
 
-    fn new(host: Host, harness: Result<Harness, String>) -> Result<ObjectProgram, Error> {
+    fn new(host: Host, settings: &Settings, harness: Result<Harness, String>) -> Result<ObjectProgram, Error> {
         let harness = match harness {
             Err(_) if (host.is_interrupted)() => return Err(Error::Interrupted),
             harness => harness.map_err(|why| Error::about("the object program", why))?,
         };
         let calls = listed_calls(&harness)?;
-        Ok(ObjectProgram { harness, calls, host })
+        Ok(ObjectProgram { harness, calls, known_races: settings.harness.races.clone(), host })
     }
 
     /// The calls that the program lists.
@@ -217,6 +258,7 @@ impl ObjectProgram {
             executions: 0,
             concurrent_time: Duration::ZERO,
             explored: None,
+            accepted_races: BTreeSet::new(),
             verdict: LineupVerdict::Passed,
         };
         match observed {
@@ -242,14 +284,24 @@ impl ObjectProgram {
         self.explore_and_confirm(&mut tested, &calls, exploration, progress)?;
         let is_complete = tested.explored.as_ref().is_some_and(Explored::covers_all);
         let is_given_up = tested.explored.as_ref().is_some_and(|explored| explored.given_up().is_some());
-        if matches!(tested.verdict, LineupVerdict::Passed) && exploration.samples > 0 && !is_complete {
+        let is_open = match tested.verdict {
+            LineupVerdict::Passed => true,
+            // Drawn schedules switch threads at the accesses of a race, so what it leads to may follow.
+            LineupVerdict::Raced(_) => !exploration.stops_at_race,
+            _ => false,
+        };
+        if is_open && exploration.samples > 0 && !is_complete {
             let (explored, executions) = (tested.explored.take(), tested.executions);
+            let verdict = std::mem::replace(&mut tested.verdict, LineupVerdict::Passed);
             let mut sampling = Exploration { executions: exploration.samples, ..exploration.clone() };
             sampling.scheduling.how = How::Random;
             self.explore_and_confirm(&mut tested, &calls, &sampling, &mut |more| progress(executions + more))?;
             tested.executions += executions;
             if !tested.verdict.has_failed() {
                 tested.explored = explored;
+                if verdict.has_failed() {
+                    tested.verdict = verdict;
+                }
             }
         }
         if is_given_up && matches!(tested.verdict, LineupVerdict::Passed) {
@@ -277,6 +329,8 @@ impl ObjectProgram {
         };
         if let Some(why) = why {
             let executions = tested.executions;
+            let stops_at_race = exploration.stops_at_race || matches!(tested.verdict, LineupVerdict::Raced(_));
+            let exploration = &Exploration { stops_at_race, ..exploration.clone() };
             self.explore(tested, calls, exploration, false, progress)?;
             let is_confirmed = why == Isolated::OtherVerdict && tested.verdict.has_failed();
             tested.isolated = tested.isolated.or(Some(why).filter(|_| !is_confirmed));
@@ -294,6 +348,8 @@ impl ObjectProgram {
         tell: &mut dyn FnMut(&Test),
     ) -> Result<Tested, Error> {
         let mut smallest = failing;
+        let stops_at_race = matches!(smallest.verdict, LineupVerdict::Raced(_));
+        let exploration = &Exploration { stops_at_race, ..exploration.clone() };
         let mut tried = HashSet::new();
         'smaller: loop {
             for candidate in smallest.test.smaller() {
@@ -435,17 +491,24 @@ impl ObjectProgram {
         };
         let mut known = HashSet::new();
         let (mut verdict, mut error, mut executions) = (LineupVerdict::Passed, None, 0);
+        let mut accepted_races = BTreeSet::new();
         let mut judge = |run: Executed<Plan>| {
             executions += 1;
             progress(executions);
-            let judged = self.judge(tested, run, &mut known).unwrap_or_else(|wrong| {
-                error = Some(wrong);
-                Some(LineupVerdict::Interrupted)
-            });
-            match judged {
-                None => ControlFlow::Continue(()),
-                Some(failed) => {
+            let mut accept = |reason: &str| _ = accepted_races.insert(reason.to_owned());
+            let raced = race::new_failure(&self.harness, &self.known_races, &run, &mut accept);
+            // Only the first race is shown.
+            let raced = raced.filter(|_| !verdict.has_failed());
+            match self.judge(tested, run, raced, &mut known) {
+                Ok(None) => ControlFlow::Continue(()),
+                Ok(Some(failed)) => {
+                    let is_race = matches!(failed, LineupVerdict::Raced(_));
                     verdict = failed;
+                    let goes_on = is_race && !exploration.stops_at_race;
+                    if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                }
+                Err(wrong) => {
+                    error = Some(wrong);
                     ControlFlow::Break(())
                 }
             }
@@ -466,21 +529,16 @@ impl ObjectProgram {
         if let Some(error) = error {
             return Err(error);
         }
-        if let LineupVerdict::Unexplained(unexplained) = &mut verdict
-            && !batch
-            && let Some(decided) = &unexplained.run.decided
-        {
-            unexplained.controlled = Some(repeated(&self.harness, scheduling.how, &unexplained.run, decided));
-            // What the process wrote vanishes with it. Of several failing tests only the last one is needed.
-            let kept = self.harness.scratch.join("unexplained");
-            let moved = crate::harness::remove(&kept).and_then(|()| explore::move_to(&unexplained.run.trace, &kept));
-            moved.map_err(|error| Error::about("the trace", error))?;
-            unexplained.run.trace = kept;
+        if !batch {
+            self.confirm(&mut verdict, scheduling.how)?;
         }
         tested.executions = executions;
+        tested.accepted_races.append(&mut accepted_races);
         tested.verdict = match stopped {
             Stopped::Enough => verdict,
             Stopped::Interrupted => LineupVerdict::Interrupted,
+            // A race, after which the executions went on.
+            Stopped::OverBudget | Stopped::Exhausted if verdict.has_failed() => verdict,
             Stopped::OverBudget if scheduling.how.is_exploration() => LineupVerdict::Unfinished,
             Stopped::OverBudget | Stopped::Exhausted => LineupVerdict::Passed,
         };
@@ -488,16 +546,40 @@ impl ObjectProgram {
         Ok(())
     }
 
-    /// Judges one concurrent execution: the failure, if it is one.
+    /// Replays the failing execution of a verdict in a fresh process, and saves its trace.
+    fn confirm(&self, verdict: &mut LineupVerdict, how: How) -> Result<(), Error> {
+        let Some((run, controlled)) = verdict.execution() else { return Ok(()) };
+        let Some(decided) = &run.decided else { return Ok(()) };
+        *controlled = Some(repeated(&self.harness, how, run, decided));
+        // What the process wrote vanishes with it. Of several failing tests only the last one is needed.
+        let kept = self.harness.scratch.join("failing");
+        crate::harness::remove(&kept).map_err(|error| Error::about("the trace", error))?;
+        if run.trace.exists() {
+            explore::move_to(&run.trace, &kept).map_err(|error| Error::about("the trace", error))?;
+        }
+        run.trace = kept;
+        if let LineupVerdict::Raced(raced) = verdict
+            && let (Some(race), Some(decided)) = (&raced.run.race, &raced.run.decided)
+        {
+            let recording = Recording::at(&raced.run.trace, None);
+            let history = recording.history().ok();
+            raced.race = Some(race::describe(&self.harness, &raced.run.input, decided, race, history));
+        }
+        Ok(())
+    }
+
+    /// Judges one concurrent execution: the failure, if it is one. `raced` is the cause if it has a race that is one.
     fn judge(
         &self,
         tested: &Tested,
         run: Executed<Plan>,
+        raced: Option<String>,
         known: &mut HashSet<Observed>,
     ) -> Result<Option<LineupVerdict>, Error> {
+        let with_race = |run, cause| LineupVerdict::Raced(Box::new(Raced { cause, race: None, run, controlled: None }));
         if matches!(run.ran.ended, Ended::TooLong { .. }) {
-            // Inconclusive, and counted as such.
-            return Ok(None);
+            // Without a race it is inconclusive, and counted as such.
+            return Ok(raced.map(|cause| with_race(run, cause)));
         }
         let Some(operations) = recorded(&run.ran.ended, &run.trace)? else {
             return Ok(Some(LineupVerdict::Broken { is_serial: false, ended: run.ran.ended }));
@@ -509,6 +591,9 @@ impl ObjectProgram {
         };
         let Some(failure) = failure else {
             known.insert(observed);
+            if let Some(cause) = raced {
+                return Ok(Some(with_race(run, cause)));
+            }
             if !run.decided.as_ref().is_some_and(|decided| decided.order.batch) {
                 crate::harness::remove(&run.trace).map_err(|error| Error::about("the trace", error))?;
             }
@@ -517,13 +602,20 @@ impl ObjectProgram {
         Ok(Some(LineupVerdict::Unexplained(Box::new(Unexplained { observed, failure, run, controlled: None }))))
     }
 
-    /// Stores the execution that nothing explains, and returns its identifier.
-    pub fn keep(&self, store: &Store, tested: &Tested, unexplained: &Unexplained) -> Result<String, Error> {
-        let Unexplained { failure, run, controlled, .. } = unexplained;
+    /// Stores the execution that nothing explains, or that has a race, and returns its identifier.
+    pub fn keep(&self, store: &Store, tested: &Tested) -> Result<Option<String>, Error> {
+        let (run, controlled, cause, race) = match &tested.verdict {
+            LineupVerdict::Unexplained(unexplained) => {
+                let Unexplained { failure, run, controlled, .. } = &**unexplained;
+                (run, controlled, lineup::headline(&tested.test, failure), None)
+            }
+            LineupVerdict::Raced(raced) => (&raced.run, &raced.controlled, raced.cause.clone(), raced.race.clone()),
+            _ => return Ok(None),
+        };
         let file = self.harness.scratch.join(SPEC);
         fs::write(&file, tested.observations.to_string()).map_err(|error| Error::about(file.display(), error))?;
         let judge = Judge::new(&file.display().to_string(), judge::Options::default()).map_err(Error::Spec)?;
-        if failure.is_stuck {
+        if matches!(run.ran.ended, Ended::Stuck { .. }) {
             close_stuck(&run.trace)?;
         }
         let report = self.host.check(&judge, &Recording::at(&run.trace, None), &run.label(), None).ok();
@@ -540,16 +632,16 @@ impl ObjectProgram {
             test: None,
             level: Level::linearizable().to_string(),
             verdict: report.as_ref().map(|report| report.verdict.word().to_owned()),
-            cause: Some(lineup::headline(&tested.test, failure)),
+            cause: Some(cause),
             controlled: controlled.clone(),
-            race: None,
+            race,
             environment: Environment::here(),
         };
         let schedule = run.decided.as_ref().map(|decided| decided.execution.schedule());
         let artifacts =
             Artifacts { trace: &run.trace, report: report.as_ref(), spec: &judge.files(), schedule: schedule.as_ref() };
         store.keep(&kept, &artifacts).map_err(|error| Error::about("the run", error))?;
-        Ok(id)
+        Ok(Some(id))
     }
 }
 

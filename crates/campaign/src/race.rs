@@ -9,7 +9,26 @@ use schedule::channel::RacingAccess;
 use settings::KnownRace;
 
 use crate::interleaving::Inside;
-use crate::{Decided, Harness, follow};
+use crate::{Decided, Executed, Harness, follow};
+
+/// The cause of the failure if an execution has a race that no earlier one had. If the settings name the race, `accept` gets
+/// their reason instead.
+pub(crate) fn new_failure<I>(
+    harness: &Harness,
+    known: &[KnownRace],
+    run: &Executed<I>,
+    accept: &mut dyn FnMut(&str),
+) -> Option<String> {
+    let (race, decided) = run.race.as_ref().zip(run.decided.as_ref())?;
+    let accesses = harness.race_accesses(race, decided.execution.base);
+    match known_reason(known, &accesses) {
+        Some(reason) => {
+            accept(reason);
+            None
+        }
+        None => Some(cause(&accesses)),
+    }
+}
 
 /// Describes the race of an execution.
 pub(crate) fn describe(
@@ -47,7 +66,7 @@ pub(crate) fn describe(
 }
 
 /// The reason to accept a race, if the settings name it. Each access has to contain one of the two texts.
-pub(crate) fn known_reason<'a>(known: &'a [KnownRace], accesses: &[String; 2]) -> Option<&'a str> {
+fn known_reason<'a>(known: &'a [KnownRace], accesses: &[String; 2]) -> Option<&'a str> {
     let [earlier, later] = accesses;
     let matches = |race: &&KnownRace| {
         let [a, b] = &race.between;

@@ -212,7 +212,6 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         }
         let is_new = |race: &Race| self.races.iter().all(|known| known.places() != race.places());
         let race = tried.race.filter(is_new);
-        self.races.extend(race);
         self.too_long += u64::from(matches!(tried.ran.ended, Ended::TooLong { .. }));
         let cannot = |error| Error::about("the harness", error);
         match tried.execution.ended {
@@ -226,6 +225,8 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             Ending::Diverged => return Err(Error::Diverged),
             _ => {}
         }
+        // Only the race of an execution that is judged is known from now on.
+        self.races.extend(race);
         let number = self.number;
         self.number += 1;
         let trace = match self.rewinds {

@@ -128,6 +128,7 @@ impl Tally {
         let (kind, cause) = match ended {
             Ended::Crashed { .. } => (Kind::Crashed, failure_of(ended).unwrap_or_default()),
             Ended::Stuck { .. } => (Kind::Stuck, failure_of(ended).unwrap_or_default()),
+            Ended::TooLong { .. } if race.is_some() => (Kind::Raced, race?.to_owned()),
             Ended::TooLong { steps } => (Kind::Inconclusive, too_long(*steps)),
             Ended::BrokenOff { why } => (Kind::Inconclusive, why.clone()),
             Ended::TimedOut { .. } | Ended::Interrupted => (Kind::Stuck, still_running(timeout)),

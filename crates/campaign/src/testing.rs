@@ -1,17 +1,20 @@
 //! Tests under control: a program without a specification, executed with many schedules until one fails.
 //!
-//! A test fails if it crashes, gets stuck or does not end. The first schedule that fails is replayed in a fresh process
-//! and stored as a run, so that it can be replayed, shrunk and debugged like the runs of a harness. An execution that
-//! reaches the step limit is inconclusive: it shows neither that the test fails nor that it passes.
+//! A test fails if it crashes, gets stuck, does not end, or has a data race that the settings do not accept. The first
+//! schedule that fails is replayed in a fresh process and stored as a run, so that it can be replayed, shrunk and debugged
+//! like the runs of a harness. An execution without a race that reaches the step limit is inconclusive: it shows neither that
+//! the test fails nor that it passes.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use explore::{Artifacts, Ended, Environment, Note, Order, Plan, Program, Run, Store, Test};
+use settings::KnownRace;
 
 use crate::campaign::repeated;
 use crate::harness::clear_scratch;
+use crate::race;
 use crate::tally::{failure_of, still_running};
 use crate::{
     Budget, DfsOptions, Error, Executed, Explored, Harness, Host, How, Next, Schedules, Scheduling, Stopped, run,
@@ -28,6 +31,8 @@ pub struct Testing {
     pub directory: PathBuf,
     /// Environment variables that a replay has to set again; `None` for one that is not set.
     pub variables: Vec<(String, Option<String>)>,
+    /// Data races that are known and accepted.
+    pub known_races: Vec<KnownRace>,
     /// The largest number of executions of a test.
     pub executions: u64,
     /// The longest time for the executions of a test.
@@ -47,6 +52,8 @@ pub struct TestRun {
     pub executions: u64,
     /// The claims about schedules.
     pub explored: Explored,
+    /// Why data races that it had are accepted.
+    pub accepted_races: Vec<String>,
     /// The output of the first execution.
     pub output: String,
 }
@@ -90,11 +97,7 @@ impl Testing {
         dfs: DfsOptions,
         tell: &mut dyn FnMut(String),
     ) -> Result<Scheduling, Error> {
-        match how.is_exploration() {
-            true => Ok(Scheduling::suited(&self.harness(program)?, how, order, dfs, tell)),
-            // Random schedules claim nothing, so it does not matter what is unobserved.
-            false => Ok(Scheduling { how, order, dfs, unseen: None }),
-        }
+        Ok(Scheduling::suited(&self.harness(program)?, how, order, dfs, tell))
     }
 
     fn harness(&self, command: &[String]) -> Result<Harness, Error> {
@@ -117,6 +120,7 @@ impl Testing {
             is_interrupted: self.host.is_interrupted,
         };
         let (mut output, mut too_long, mut failed, mut is_alone) = (None, 0, None, false);
+        let mut accepted_races = Vec::new();
         let stopped = run(
             &budget,
             || {
@@ -126,36 +130,53 @@ impl Testing {
                 }
                 Ok::<_, Error>(next)
             },
-            &mut |executed: Executed<Plan>| match executed.ran.ended {
-                Ended::Finished => {
-                    is_alone = self.starts_no_thread(&executed);
-                    if is_alone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                }
-                Ended::TooLong { .. } => {
-                    too_long += 1;
-                    ControlFlow::Continue(())
-                }
-                Ended::BrokenOff { .. } | Ended::Interrupted => ControlFlow::Continue(()),
-                Ended::Crashed { .. } | Ended::Stuck { .. } | Ended::TimedOut { .. } => {
-                    failed = Some(executed);
-                    ControlFlow::Break(())
+            &mut |executed: Executed<Plan>| {
+                let mut accept = |reason: &str| accepted_races.push(reason.to_owned());
+                let raced = race::new_failure(&harness, &self.known_races, &executed, &mut accept);
+                match executed.ran.ended {
+                    Ended::Finished | Ended::TooLong { .. } if raced.is_some() => {
+                        failed = Some((executed, raced));
+                        ControlFlow::Break(())
+                    }
+                    Ended::Finished => {
+                        is_alone = self.starts_no_thread(&executed);
+                        if is_alone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                    }
+                    Ended::TooLong { .. } => {
+                        too_long += 1;
+                        ControlFlow::Continue(())
+                    }
+                    Ended::BrokenOff { .. } | Ended::Interrupted => ControlFlow::Continue(()),
+                    Ended::Crashed { .. } | Ended::Stuck { .. } | Ended::TimedOut { .. } => {
+                        failed = Some((executed, None));
+                        ControlFlow::Break(())
+                    }
                 }
             },
         )?;
         let explored = schedules.explored(stopped);
         let verdict = match failed {
-            Some(failed) => TestVerdict::Failed(Box::new(self.keep(name, &harness, scheduling.how, &failed)?)),
+            Some((failed, raced)) => {
+                TestVerdict::Failed(Box::new(self.keep(name, &harness, scheduling.how, &failed, raced)?))
+            }
             None if stopped == Stopped::Interrupted => TestVerdict::Interrupted,
             None if is_alone => TestVerdict::OneThread,
             None if too_long > 0 => TestVerdict::Inconclusive { too_long },
             None => TestVerdict::Passed,
         };
         let executions = explored.tally.executions;
-        Ok(TestRun { verdict, executions, explored, output: output.unwrap_or_default() })
+        Ok(TestRun { verdict, executions, explored, accepted_races, output: output.unwrap_or_default() })
     }
 
-    /// Replays a failed execution in a fresh process, and stores it.
-    fn keep(&self, name: &str, harness: &Harness, how: How, failed: &Executed<Plan>) -> Result<FailedTest, Error> {
+    /// Replays a failed execution in a fresh process, and stores it. `raced` is the cause if it failed by its data race.
+    fn keep(
+        &self,
+        name: &str,
+        harness: &Harness,
+        how: How,
+        failed: &Executed<Plan>,
+        raced: Option<String>,
+    ) -> Result<FailedTest, Error> {
         let decided = failed.decided.as_ref().ok_or_else(|| Error::about(name, "it was not controlled"))?;
         let ended = &failed.ran.ended;
         let controlled = match ended {
@@ -163,6 +184,8 @@ impl Testing {
             Ended::TimedOut { .. } => decided.execution.controlled(how.of_order(&decided.order).name(), &decided.order),
             _ => repeated(harness, how, failed, decided),
         };
+        let race = failed.race.as_ref().filter(|_| raced.is_some());
+        let race = race.map(|race| race::describe(harness, &failed.input, decided, race, None));
         let run = Run {
             schema: Run::schema(),
             id: self.store.free_id(decided.order.seed),
@@ -179,9 +202,9 @@ impl Testing {
             }),
             level: weak::Level::default().to_string(),
             verdict: None,
-            cause: Some(failure_of(ended).unwrap_or_else(|| still_running(self.timeout))),
+            cause: Some(raced.or_else(|| failure_of(ended)).unwrap_or_else(|| still_running(self.timeout))),
             controlled: Some(controlled),
-            race: None,
+            race,
             environment: Environment::here(),
         };
         let schedule = decided.execution.schedule();

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use explore::audit::Audit;
+use explore::instrument::cargo::INSTALL_SOURCES;
 use explore::{Asked, Order, Workload, counted};
 use settings::Profile;
 
@@ -193,7 +194,7 @@ impl Campaign {
 impl Scheduling {
     /// The strategy, or another one if it would be unsound for this harness, for a reason that is told. Execution
     /// equivalence is sound only if all synchronization between threads is observed. Otherwise all schedules with few
-    /// preemptions are explored instead.
+    /// preemptions are explored instead. Data races are looked for if it is known what orders accesses; if not, that is told.
     pub fn suited(
         harness: &Harness,
         how: How,
@@ -203,22 +204,32 @@ impl Scheduling {
     ) -> Scheduling {
         let audit = Audit::of(&harness.executable());
         order.races = audit.as_ref().is_ok_and(Audit::knows_order);
+        let needs_sources = audit.as_ref().is_ok_and(|audit| audit.has_hooks);
         let unseen = match audit {
             Ok(audit) if audit.is_complete() => None,
             Ok(audit) => Some(audit.summary()),
             Err(error) => Some(format!("the harness cannot be audited: {error}")),
         };
+        if let (false, Some(unseen)) = (order.races, &unseen) {
+            tell(format!(
+                "data races are not looked for: uninstrumented code ({unseen}); `omnilink build audit` lists it"
+            ));
+        }
         let how = match &unseen {
             // Which store a load reads depends on more than the writes to its address.
             _ if how == How::Dpor && order.weak => {
                 tell("using `dfs`, because `dpor` does not support weak memory".to_owned());
                 How::Dfs
             }
-            Some(unseen) if how == How::Dpor => {
+            Some(_) if how == How::Dpor => {
                 let bound = *dfs.bound.get_or_insert(FALLBACK_BOUND);
+                let preemptions = counted(u64::from(bound), "preemption");
+                let advice = match needs_sources {
+                    true => format!("; `{INSTALL_SOURCES}` lets the standard library be built with the program"),
+                    false => "; `omnilink build audit` lists it".to_owned(),
+                };
                 tell(format!(
-                    "uninstrumented code found ({unseen}): using `dfs` with at most {bound} preemptions, because `dpor` \
-                     would be unsound; `omnilink build audit` lists it"
+                    "using `dfs` with at most {preemptions}, because `dpor` would be unsound with uninstrumented code{advice}"
                 ));
                 How::Dfs
             }

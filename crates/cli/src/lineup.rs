@@ -1,12 +1,12 @@
 //! `omnilink lineup`: checks an object against its own serial behavior.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use campaign::{DfsOptions, Exploration, How, Isolated, LineupVerdict, ObjectProgram, Tested, Unexplained};
-use explore::{Blocked, Ended, Program, Store, counted};
+use campaign::{DfsOptions, Exploration, How, Isolated, LineupVerdict, ObjectProgram, Raced, Tested, Unexplained};
+use explore::{Blocked, Controlled, Ended, Program, Store, counted};
 use judge::InputError;
 use lineup::{Observations, Test};
 use report::clean;
@@ -17,7 +17,7 @@ use crate::args::{LineupArgs, Output};
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
-use crate::outcome::{print_campaign_error, print_end};
+use crate::outcome::{print_campaign_error, print_end, print_race};
 use crate::progress::bar;
 use crate::project::read_settings;
 use crate::runs::store_option;
@@ -65,7 +65,7 @@ fn prepare(args: &LineupArgs) -> Result<Session<'_>, Exit> {
     }
     let object = match is_own {
         true => ObjectProgram::build(HOST, &program, &settings, &store, args.timeout, args.no_build),
-        false => ObjectProgram::prebuilt(HOST, &program, &store, args.timeout),
+        false => ObjectProgram::prebuilt(HOST, &program, &settings, &store, args.timeout),
     };
     let object = object.map_err(print_campaign_error)?;
     let tests = if args.calls { Vec::new() } else { tests(args, object.calls())? };
@@ -118,6 +118,7 @@ fn tests(args: &LineupArgs, calls: &[String]) -> Result<Vec<Named>, Exit> {
 struct Summary {
     passed: u64,
     failed: u64,
+    raced: u64,
     accepted: u64,
     unfinished: u64,
     not_run: u64,
@@ -129,6 +130,8 @@ struct Summary {
     shortfalls: BTreeMap<String, u64>,
     /// Why executions had a process each, with the number of tests.
     isolated: BTreeMap<&'static str, u64>,
+    /// Why data races are accepted.
+    accepted_races: BTreeSet<String>,
     full: usize,
     stuck: usize,
     executions: u64,
@@ -197,7 +200,7 @@ impl Session<'_> {
                 }
                 continue;
             }
-            let kept = self.keep(&tested)?;
+            let kept = self.object.keep(&self.store, &tested).map_err(print_campaign_error)?;
             results.push(json(named, &tested, kept.as_deref(), None));
             if has_failed && is_human {
                 bar.suspend(|| self.print_failure(named, &tested, kept.as_deref()));
@@ -238,6 +241,7 @@ impl Session<'_> {
             scheduling,
             executions: args.executions.unwrap_or(most),
             samples: if args.schedule.is_none() { MORE } else { 0 },
+            stops_at_race: false,
             until: args.time.and_then(|time| started.checked_add(time)),
         }
     }
@@ -260,13 +264,6 @@ impl Session<'_> {
         }
     }
 
-    /// Stores an execution that nothing explains.
-    fn keep(&self, tested: &Tested) -> Result<Option<String>, Exit> {
-        let LineupVerdict::Unexplained(unexplained) = &tested.verdict else { return Ok(None) };
-        let kept = self.object.keep(&self.store, tested, unexplained);
-        kept.map(Some).map_err(print_campaign_error)
-    }
-
     fn print_failure(&self, named: &Named, tested: &Tested, kept: Option<&str>) {
         let Tested { test, verdict, .. } = tested;
         outln!("\n{} ({}): {}", clean(&named.test.to_string()), clean(&named.from), word(verdict));
@@ -284,6 +281,7 @@ impl Session<'_> {
                 );
             }
             LineupVerdict::Unexplained(unexplained) => self.print_unexplained(test, unexplained, kept),
+            LineupVerdict::Raced(raced) => self.print_raced(raced, kept),
             LineupVerdict::Broken { is_serial, ended } => {
                 outln!("\nin a {} execution:", if *is_serial { "serial" } else { "concurrent" });
                 print_end(ended);
@@ -312,7 +310,20 @@ impl Session<'_> {
             }
         }
         print_waiting(test, &run.ran.ended);
-        match controlled.as_ref().is_some_and(|controlled| controlled.repeats) {
+        self.print_kept(controlled.as_ref(), kept);
+    }
+
+    fn print_raced(&self, raced: &Raced, kept: Option<&str>) {
+        outln!();
+        match &raced.race {
+            Some(race) => print_race(race),
+            None => outln!("  {}", clean(&raced.cause)),
+        }
+        self.print_kept(raced.controlled.as_ref(), kept);
+    }
+
+    fn print_kept(&self, controlled: Option<&Controlled>, kept: Option<&str>) {
+        match controlled.is_some_and(|controlled| controlled.repeats) {
             true => outln!("\nrun again in a fresh process: identical"),
             false => outln!("\nit could not be repeated in a fresh process: the object program is nondeterministic"),
         }
@@ -374,6 +385,7 @@ fn word(verdict: &LineupVerdict) -> &'static str {
         LineupVerdict::Nondeterministic(_) => "nondeterministic",
         LineupVerdict::Unexplained(unexplained) if unexplained.failure.is_stuck => "stuck, and no serial run is",
         LineupVerdict::Unexplained(_) => "no serial run explains it",
+        LineupVerdict::Raced(_) => "data race",
         LineupVerdict::Broken { .. } => "crashed or did not end",
         LineupVerdict::Unfinished => "not explored to the end",
         LineupVerdict::Interrupted => "interrupted",
@@ -393,6 +405,11 @@ fn json(named: &Named, tested: &Tested, kept: Option<&str>, accepted: Option<&st
     let why = match verdict {
         LineupVerdict::Nondeterministic(difference) => Some(difference.headline(test)),
         LineupVerdict::Unexplained(unexplained) => Some(lineup::headline(test, &unexplained.failure)),
+        LineupVerdict::Raced(raced) => Some(raced.cause.clone()),
+        _ => None,
+    };
+    let race = match verdict {
+        LineupVerdict::Raced(raced) => raced.race.as_ref(),
         _ => None,
     };
     json!({
@@ -401,6 +418,8 @@ fn json(named: &Named, tested: &Tested, kept: Option<&str>, accepted: Option<&st
         "verdict": word(verdict),
         "smallest": test.to_string(),
         "why": why,
+        "race": race,
+        "accepted_races": tested.accepted_races,
         "accepted": accepted,
         "run": kept,
         "serial": { "full": observations.full(), "stuck": observations.stuck(), "seconds": tested.serial_time.as_secs_f64() },
@@ -419,6 +438,7 @@ impl Summary {
             _ if is_accepted => &mut self.accepted,
             LineupVerdict::Passed => &mut self.passed,
             LineupVerdict::Nondeterministic(_) | LineupVerdict::Unexplained(_) => &mut self.failed,
+            LineupVerdict::Raced(_) => &mut self.raced,
             LineupVerdict::Broken { .. } => &mut self.broken,
             LineupVerdict::Unfinished | LineupVerdict::Interrupted => &mut self.unfinished,
         } += 1;
@@ -438,6 +458,7 @@ impl Summary {
         if let Some(isolated) = tested.isolated {
             *self.isolated.entry(isolated.reason()).or_default() += 1;
         }
+        self.accepted_races.extend(tested.accepted_races.iter().cloned());
         self.full += tested.observations.full();
         self.stuck += tested.observations.stuck();
         self.executions += tested.executions;
@@ -446,10 +467,11 @@ impl Summary {
     }
 
     fn text(&self, tests: u64, schedules: &str) -> String {
-        let Summary { passed, failed, accepted, unfinished, not_run, broken, complete, .. } = self;
+        let Summary { passed, failed, raced, accepted, unfinished, not_run, broken, complete, .. } = self;
         let counts = [
             (passed, "passed"),
             (failed, "failed"),
+            (raced, "with a data race"),
             (accepted, "failed as accepted"),
             (broken, "crashed"),
             (unfinished, "unfinished"),
@@ -473,6 +495,8 @@ impl Summary {
         self.shortfalls.iter().for_each(|(why, tests)| claims("not all schedules were explored", *tests, why));
         claims("not all schedules were explored", self.bounded, schedules);
         self.isolated.iter().for_each(|(why, tests)| claims("each execution had a process of its own", *tests, why));
+        let races = self.accepted_races.iter().map(|reason| format!("accepted data race: {}\n", clean(reason)));
+        claim.extend(races);
         format!(
             "\n{}: {}\n{serial} in {:.2} s, {} in {:.2} s ({rate:.0} per second)\n{claim}",
             counted(tests, "test"),
@@ -490,6 +514,7 @@ impl Summary {
                 self.unfinished + self.not_run,
                 if limits::is_interrupted() { Exit::Interrupted } else { Exit::Inconclusive },
             ),
+            (self.raced, Exit::Raced),
             (self.broken, Exit::Crashed),
             (self.failed, Exit::Rejected),
         ];

@@ -101,7 +101,7 @@ pub(crate) fn print_end(ended: &Ended) {
 pub(crate) fn exit_of_end(ended: &Ended, race: Option<&DataRace>) -> Exit {
     match (ended, race) {
         (Ended::Finished, None) => Exit::Nothing,
-        (Ended::Finished, Some(_)) => Exit::Raced,
+        (Ended::Finished | Ended::TooLong { .. }, Some(_)) => Exit::Raced,
         (Ended::TooLong { .. }, _) => Exit::Inconclusive,
         _ => Exit::Crashed,
     }

@@ -113,9 +113,9 @@ fn outcome(run: &Run) -> &str {
     match &run.ended {
         Ended::Crashed { .. } => "crashed",
         Ended::Stuck { .. } | Ended::TimedOut { .. } | Ended::Interrupted => "stuck",
+        _ if run.raced().is_some() && run.verdict.as_deref() != Some("rejected") => "data race",
         Ended::TooLong { .. } => "too long",
         Ended::BrokenOff { .. } => "broken off",
-        Ended::Finished if run.race.is_some() && run.verdict.as_deref() != Some("rejected") => "data race",
         Ended::Finished => run.verdict.as_deref().unwrap_or("not checked"),
     }
 }
@@ -144,7 +144,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
         }
         let verdict = kept.as_ref().map_or(Exit::Nothing, exit_of);
         return Ok(match run.ended {
-            Ended::Finished if run.race.is_some() => verdict.max(Exit::Raced),
+            _ if run.raced().is_some() => verdict.max(Exit::Raced),
             Ended::Finished => verdict,
             Ended::TooLong { .. } => Exit::Inconclusive,
             _ => Exit::Crashed,
@@ -174,7 +174,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
 fn failure(run: &Run) -> Option<String> {
     let may_block = || run.cause.is_none() && run.verdict.as_deref() == Some("accepted");
     run.failure().filter(|_| match run.ended {
-        Ended::TooLong { .. } => false,
+        Ended::TooLong { .. } => run.raced().is_some(),
         Ended::Stuck { .. } => !may_block(),
         _ => true,
     })

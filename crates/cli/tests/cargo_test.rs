@@ -200,9 +200,14 @@ fn tests_are_selected_as_by_the_test_harness() {
     error: test failed, to rerun pass `--lib`
     exit 5
     ");
-    let (explored, code) = cargo(&tiny, "test --lib --schedule dfs --bound 1 adds");
+    let (explored, code) = cargo(&tiny, "test --lib --schedule dpor --bound 1 adds");
     let claim = "\n  all schedules with at most 1 preemption were explored, counting only observed steps (unobserved: ";
     assert!(code == 0 && explored.contains(claim), "{explored}");
+    // The standard library is not instrumented.
+    assert!(explored.contains("\ndata races are not looked for: uninstrumented code ("), "{explored}");
+    assert!(explored.contains("\nusing `dfs` with at most 1 preemption, because `dpor` would be"), "{explored}");
+    let used = "under control: all schedules with at most 1 preemption (dfs, seed 1)\n";
+    assert!(explored.contains(used), "{explored}");
     insta::assert_snapshot!(check("-- --no-such-option"), @"
     error: omnilink build: Unrecognized option: 'no-such-option'
     error: test failed, to rerun pass `--lib`

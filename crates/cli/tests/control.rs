@@ -346,6 +346,65 @@ fn accesses_that_nothing_orders_are_reported_and_nothing_is_claimed() {
     ");
 }
 
+/// Counts with or without a lock. It always ends normally.
+const HITS: &str = "#include <mutex>
+#include <string_view>
+#include <thread>
+int hits = 0;
+std::mutex mutex;
+void hit(bool locks) {
+  std::unique_lock<std::mutex> lock(mutex, std::defer_lock);
+  if (locks) lock.lock();
+  ++hits;
+}
+int main(int, char** arguments) {
+  const bool locks = arguments[1] == std::string_view(\"locked\");
+  std::thread other(hit, locks);
+  hit(locks);
+  other.join();
+}
+";
+
+#[test]
+fn a_program_with_a_data_race_fails() {
+    let directory = tool::directory("control-program-races");
+    fs::write(directory.join("hits.cpp"), HITS).expect("a file for a test");
+    let built = run(&directory, "build cxx -- c++ -std=c++17 -O1 -g -pthread hits.cpp -o hits");
+    assert_eq!(built.code, 0, "{}{}", built.stdout, built.stderr);
+    for (how, verdict) in [("pos", "FAILED (data race, seed 1)"), ("dpor", "FAILED (data race, after 1 schedule)")] {
+        let found = run(&directory, &format!("build run --schedule {how} -- ./hits plain"));
+        assert_eq!(found.code, 7, "{how}: {}{}", found.stdout, found.stderr);
+        assert!(found.stdout.contains(verdict), "{how}: {}", found.stdout);
+        for thread in ["\n  thread 0 ", "\n  thread 1 "] {
+            assert!(found.stdout.contains(thread), "{how}: {}", found.stdout);
+        }
+        let places = found
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("    in hit(bool) at ") && line.ends_with("hits.cpp:9"));
+        assert_eq!(places.count(), 2, "{how}: {}", found.stdout);
+        assert!(found.stdout.contains("replayed once in a fresh process: identical"), "{how}: {}", found.stdout);
+    }
+    let replayed = run(&directory, "replay --times 2");
+    assert_eq!((replayed.code, &*replayed.stderr), (7, ""), "{}", replayed.stdout);
+    assert!(replayed.stdout.contains("data race:\n  thread "), "{}", replayed.stdout);
+    let listed = run(&directory, "runs list").stdout;
+    assert!(listed.contains("data race"), "{listed}");
+    let shrunk = run(&directory, "shrink");
+    assert_eq!(shrunk.code, 7, "{}{}", shrunk.stdout, shrunk.stderr);
+    // A race that the settings name is no failure.
+    let known = "[[harness.races]]\nbetween = [\"hit(\", \"hit(\"]\nreason = \"this is a test\"\n";
+    fs::write(directory.join("omnilink.toml"), known).expect("a file for a test");
+    let accepted = run(&directory, "build run --runs 5 -- ./hits plain");
+    assert_eq!(accepted.code, 0, "{}{}", accepted.stdout, accepted.stderr);
+    assert!(accepted.stdout.contains("\n  accepted data race: this is a test\n"), "{}", accepted.stdout);
+    fs::remove_file(directory.join("omnilink.toml")).expect("the settings are removed");
+    // A lock orders them.
+    let locked = run(&directory, "build run --schedule dpor -- ./hits locked");
+    assert_eq!(locked.code, 0, "{}{}", locked.stdout, locked.stderr);
+    assert!(locked.stdout.contains("  all schedules were explored: "), "{}", locked.stdout);
+}
+
 /// What hangs without a step is shown with its stacks.
 #[test]
 fn a_loop_without_steps_shows_where_it_is() {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 const PROGRAM: &str = r#"
 #include <atomic>
+#include <mutex>
 #include <string_view>
 #include "omnilink/object.hpp"
 #include "small.hpp"
@@ -24,9 +25,27 @@ struct Small {
   }
 };
 
+// Serial runs explain every execution of `set`, and the wrong one does not lock.
+template <bool is_right>
+struct Flag {
+  std::mutex mutex;
+  int value = 0;
+  void set() { update([this] { value = 1; }); }
+  int inc() { return update([this] { return ++value; }); }
+  template <typename Update>
+  auto update(Update update) {
+    std::unique_lock<std::mutex> lock(mutex, std::defer_lock);
+    if (is_right) lock.lock();
+    return update();
+  }
+};
+
 template <bool is_right>
 int run(std::string_view name) {
   using omnilink::object;
+  if (name == "flag") {
+    return object<Flag<is_right>>().call("set", &Flag<is_right>::set).call("inc", &Flag<is_right>::inc).main();
+  }
   if (name == "small") return object<Small<is_right>>().call("inc", &Small<is_right>::inc).main();
   if (name == "counter") {
     return object<Counter<is_right>>().call("inc", &Counter<is_right>::inc).call("get", &Counter<is_right>::get).main();
@@ -98,6 +117,7 @@ fn wrong_objects_fail() {
     a_lock_that_is_not_released_is_stuck(&directory);
     a_lost_wake_up_is_stuck(&directory);
     a_bag_is_nondeterministic(&directory);
+    a_data_race_is_a_failure(&directory);
 }
 
 #[test]
@@ -107,6 +127,7 @@ fn right_objects_pass() {
     observations_are_a_regression_test(&directory);
     objects_whose_address_changes_are_explored_to_the_end(&directory);
     calls_that_are_not_listed_are_errors(&directory);
+    calls_behind_a_lock_do_not_race(&directory);
 }
 
 fn a_queue_that_gives_up_too_early_has_no_serial_run(directory: &Path) {
@@ -203,6 +224,47 @@ fn a_bag_is_nondeterministic(directory: &Path) {
       another            main add(200), main add(400), main add(200), 1 take() = 400, 0 take() = 200, 1 take() = 200, 0 take() = nil
     exit 1
     ");
+}
+
+fn a_data_race_is_a_failure(directory: &Path) {
+    choose(directory, "flag", "wrong");
+    for args in [&[][..], &["--isolate"], &["--schedule", "random"]] {
+        let found = lineup(directory, &[&["--test", "set() set() || set()"], args].concat());
+        assert_eq!(found.code, 7, "{args:?}: {}{}", found.stdout, found.stderr);
+        let verdict = "set() set() || set() (given): data race\nsmallest test that fails alike: set() || set()\n";
+        assert!(found.stdout.contains(verdict), "{args:?}: {}", found.stdout);
+        assert!(found.stdout.contains("\n1 test: 1 with a data race\n"), "{args:?}: {}", found.stdout);
+        let accesses =
+            found.stdout.lines().filter(|line| line.contains("set()") && line.contains(" writes, after step "));
+        assert_eq!(accesses.count(), 2, "{args:?}: {}", found.stdout);
+        let places = found.stdout.matches("object.cpp:25\n").count();
+        assert!(places >= 2, "{args:?}: {}", found.stdout);
+        assert!(found.stdout.contains("run again in a fresh process: identical"), "{args:?}: {}", found.stdout);
+    }
+    let replayed = run(directory, &["replay", "--times", "2"]);
+    assert_eq!(replayed.code, 7, "{}{}", replayed.stdout, replayed.stderr);
+    assert!(replayed.stdout.contains("\ndata race:\n"), "{}", replayed.stdout);
+    let json = lineup(directory, &["--test", "set() || set()", "--format", "json"]);
+    assert_eq!(json.code, 7, "{}{}", json.stdout, json.stderr);
+    assert!(json.stdout.contains("\"verdict\": \"data race\""), "{}", json.stdout);
+    // What a race leads to is reported instead of it.
+    let lost = lineup(directory, &["--test", "inc() || inc()"]);
+    assert_eq!(lost.code, 1, "{}{}", lost.stdout, lost.stderr);
+    // Known, and accepted.
+    let accept =
+        "\n[[harness.races]]\nbetween = [\"Flag<false>\", \"Flag<false>\"]\nreason = \"it races on purpose\"\n";
+    let settings = fs::read_to_string(directory.join("omnilink.toml")).expect("the settings") + accept;
+    fs::write(directory.join("omnilink.toml"), settings).expect("a file for a test");
+    let accepted = lineup(directory, &["--test", "set() || set()"]);
+    assert_eq!(accepted.code, 0, "{}{}", accepted.stdout, accepted.stderr);
+    assert!(accepted.stdout.contains("\naccepted data race: it races on purpose\n"), "{}", accepted.stdout);
+}
+
+fn calls_behind_a_lock_do_not_race(directory: &Path) {
+    choose(directory, "flag", "right");
+    let passed = lineup(directory, &["--test", "set() || inc()"]);
+    assert_eq!(passed.code, 0, "{}{}", passed.stdout, passed.stderr);
+    assert!(passed.stdout.contains("all schedules were explored for 1 test\n"), "{}", passed.stdout);
 }
 
 fn corrected_objects_pass(directory: &Path) {

@@ -78,14 +78,22 @@ pub struct Run {
 impl Run {
     /// How it ended, in a few words; `None` if normally and without a data race.
     pub fn failure(&self) -> Option<String> {
+        if let Some(race) = self.raced() {
+            return Some(race.words());
+        }
         Some(match &self.ended {
-            Ended::Finished => return self.race.as_ref().map(DataRace::words),
+            Ended::Finished => return None,
             Ended::Crashed { how, .. } => how.clone(),
             Ended::Stuck { how, .. } => format!("stuck: {how}"),
             Ended::TooLong { steps } => format!("longer than {}", crate::counted(*steps, "step")),
             Ended::BrokenOff { why } => format!("aborted: {why}"),
             Ended::TimedOut { .. } | Ended::Interrupted => "did not end, and was stopped".to_owned(),
         })
+    }
+
+    /// Its data race, if it did not end by another failure.
+    pub fn raced(&self) -> Option<&DataRace> {
+        self.race.as_ref().filter(|_| matches!(self.ended, Ended::Finished | Ended::TooLong { .. }))
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) enum BuildCommand {
     /// Run a program many times, each time with another schedule. `cargo omnilink test` runs tests with this: a program of
     /// Rust tests is run once for each test.
     #[command(after_help = "Exit codes: 0 no schedule failed, 2 the command line is wrong or the program cannot be \
-                            controlled, 3 a schedule took too many steps, 5 a schedule failed.")]
+                            controlled, 3 a schedule took too many steps, 5 a schedule failed, 7 one has a data race.")]
     Run(Box<RunArgs>),
     /// List what the scheduler can and cannot observe in a program.
     Audit(AuditArgs),

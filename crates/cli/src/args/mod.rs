@@ -83,19 +83,20 @@ pub(crate) enum Command {
     /// Check an object without a specification: what it does concurrently must be possible serially.
     #[command(
         after_help = "Exit codes: 0 every test passed, 1 one failed, 2 the command line, the settings or the build is \
-                            wrong, 3 one was not explored to the end, 5 the object crashed or did not end."
+                            wrong, 3 one was not explored to the end, 5 the object crashed or did not end, 7 one has a \
+                            data race. 2 wins over 1, 1 over 5, 5 over 7, and 7 over 3."
     )]
     Lineup(LineupArgs),
     /// Replay a kept run step by step, and compare.
-    #[command(after_help = "Exit codes: those of `check` for the run, 5 it crashes or is stuck again, 2 it \
-                            diverges from the kept run, or something is wrong.")]
+    #[command(after_help = "Exit codes: those of `check` for the run, 5 it crashes or is stuck again, 7 it has \
+                            its data race again, 2 it diverges from the kept run, or something is wrong.")]
     Replay(ReplayArgs),
     /// Replay a run under gdb, stopped where an operation starts.
     Debug(DebugArgs),
     /// Find a smaller run that fails for the same reason, with fewer thread switches.
     #[command(
-        after_help = "Exit codes: 1 a smaller run is kept that is rejected, 5 one that crashes or is stuck, 2 something \
-                            is wrong."
+        after_help = "Exit codes: 1 a smaller run is kept that is rejected, 5 one that crashes or is stuck, 7 one with a \
+                            data race, 2 something is wrong."
     )]
     Shrink(ShrinkArgs),
     /// Build a program for controlled scheduling.

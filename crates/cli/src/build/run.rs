@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use campaign::{DfsOptions, Error, FailedTest, Scheduling, TestRun, TestVerdict, Testing};
-use explore::{Blocked, Ended, Store, audit, counted, panic_message};
+use campaign::{DfsOptions, Error, FailedTest, How, Scheduling, TestRun, TestVerdict, Testing};
+use explore::{Blocked, Ended, Run, Store, audit, counted, panic_message};
 use report::clean;
+use settings::{FILE_NAME, KnownRace, Settings};
 
 use super::CALLED_IN;
 use super::libtest::{Listed, Selection, arguments_for, own_output};
@@ -19,7 +20,7 @@ use crate::args::{RunArgs, RunOptions};
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
-use crate::outcome::{print_campaign_error, print_end};
+use crate::outcome::{exit_of_end, print_campaign_error, print_end, print_race};
 use crate::runs::store_option;
 use crate::terminal::finish;
 
@@ -84,11 +85,20 @@ fn testing(args: &RunArgs, own_threads: usize) -> Result<Testing, String> {
         store: Store::at(std::path::absolute(&args.store).map_err(|error| error.to_string())?),
         directory: std::env::current_dir().map_err(|error| error.to_string())?,
         variables,
+        known_races: known_races()?,
         executions: runs.unwrap_or(all),
         time,
         timeout: PATIENCE,
         own_threads,
     })
+}
+
+/// The data races that the settings accept, if the current directory has settings.
+fn known_races() -> Result<Vec<KnownRace>, String> {
+    match Path::new(FILE_NAME) {
+        file if file.exists() => Ok(Settings::read(file).map_err(|error| error.to_string())?.harness.races),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// How schedules are chosen for a program.
@@ -117,8 +127,7 @@ fn run_program(
     outln!("{}: {}", program.display(), verdict(options, &ran));
     out!("{}", explored(&ran));
     if let TestVerdict::Failed(failed) = &ran.verdict {
-        print_end(&failed.run.ended);
-        print_kept(failed);
+        print_failed(failed, &failed.run.ended);
         print_next(&testing.store, &failed.run.id);
     }
     Ok(exit_of(&ran.verdict))
@@ -141,7 +150,11 @@ fn run_tests(options: &RunOptions, testing: &Testing, program: &Path, selection:
         Ok(scheduling) => scheduling,
         Err(error) => return Ok(print_campaign_error(error)),
     };
-    outln!("\nrunning {} under control: {}", counted(tests.len() as u64, "test"), described(options, testing));
+    outln!(
+        "\nrunning {} under control: {}",
+        counted(tests.len() as u64, "test"),
+        described(options, testing, &scheduling)
+    );
     let (mut counts, mut failures, mut exit) = (Counts::default(), Vec::new(), Exit::Accepted);
     for Listed { name, is_ignored } in &tests {
         if *is_ignored {
@@ -179,17 +192,20 @@ fn run_tests(options: &RunOptions, testing: &Testing, program: &Path, selection:
 }
 
 /// How the tests are run.
-fn described(options: &RunOptions, testing: &Testing) -> String {
-    let RunOptions { seed, schedule, scheduling, .. } = options;
-    let number = match testing.executions {
-        u64::MAX => "all schedules".to_owned(),
-        number => format!("{} each", counted(number, "schedule")),
+fn described(options: &RunOptions, testing: &Testing, chosen: &Scheduling) -> String {
+    let RunOptions { seed, scheduling, .. } = options;
+    let number = match (testing.executions, chosen.how, chosen.dfs.bound) {
+        (u64::MAX, How::Dfs, Some(bound)) => {
+            format!("all schedules with at most {}", counted(u64::from(bound), "preemption"))
+        }
+        (u64::MAX, ..) => "all schedules".to_owned(),
+        (number, ..) => format!("{} each", counted(number, "schedule")),
     };
     let time = testing.time.map(|time| format!(" or {}", humantime::format_duration(time))).unwrap_or_default();
-    let seeds = if schedule.is_exploration() { format!("seed {seed}") } else { format!("seeds from {seed}") };
+    let seeds = if chosen.how.is_exploration() { format!("seed {seed}") } else { format!("seeds from {seed}") };
     let weak = if scheduling.weak_memory { ", weak memory as in C11" } else { "" };
     let plain = if scheduling.plain { ", plain accesses are steps" } else { "" };
-    format!("{number}{time} ({}, {seeds}{weak}{plain})", schedule.name())
+    format!("{number}{time} ({}, {seeds}{weak}{plain})", chosen.how.name())
 }
 
 /// The verdict on a test, as the end of its line.
@@ -209,14 +225,15 @@ fn verdict(options: &RunOptions, ran: &TestRun) -> String {
                 true => format!("after {schedules}"),
                 false => format!("seed {seed}"),
             };
-            format!("FAILED ({}, {found})", clean(&failure(&failed.run.ended)))
+            format!("FAILED ({}, {found})", clean(&failure(&failed.run)))
         }
     }
 }
 
 /// How a test failed, in a few words.
-fn failure(ended: &Ended) -> String {
-    match ended {
+fn failure(run: &Run) -> String {
+    match &run.ended {
+        _ if run.raced().is_some() => "data race".to_owned(),
         Ended::Stuck { how, .. } if how.contains("no thread is enabled") => "deadlock".to_owned(),
         Ended::Stuck { .. } => "livelock".to_owned(),
         Ended::Crashed { said, .. } if said.contains("test did not panic as expected") => "did not panic".to_owned(),
@@ -226,14 +243,14 @@ fn failure(ended: &Ended) -> String {
     }
 }
 
-/// The claim about the schedules of an exploration that did not fail.
+/// The data races that are accepted, and the claim about the schedules of an exploration that did not fail.
 fn explored(ran: &TestRun) -> String {
-    match ran.verdict {
-        TestVerdict::Passed | TestVerdict::Inconclusive { .. } => {
-            ran.explored.text().lines().map(|line| format!("  {line}\n")).collect()
-        }
+    let races = ran.accepted_races.iter().map(|reason| format!("  accepted data race: {}\n", clean(reason)));
+    let claim = match ran.verdict {
+        TestVerdict::Passed | TestVerdict::Inconclusive { .. } => ran.explored.text(),
         _ => String::new(),
-    }
+    };
+    races.chain(claim.lines().map(|line| format!("  {line}\n"))).collect()
 }
 
 fn print_failures(store: &Store, failures: &[(&String, Box<FailedTest>)]) {
@@ -243,8 +260,7 @@ fn print_failures(store: &Store, failures: &[(&String, Box<FailedTest>)]) {
     outln!("\nfailures:");
     for (name, failed) in failures {
         outln!("\n---- {} ----", clean(name));
-        print_end(&shortened(&failed.run.ended, name));
-        print_kept(failed);
+        print_failed(failed, &shortened(&failed.run.ended, name));
     }
     outln!("\nfailures:");
     for (name, failed) in failures {
@@ -284,7 +300,12 @@ fn shortened(ended: &Ended, name: &str) -> Ended {
     }
 }
 
-fn print_kept(failed: &FailedTest) {
+/// Prints how a test failed, and the run that is kept.
+fn print_failed(failed: &FailedTest, ended: &Ended) {
+    print_end(ended);
+    if let Some(race) = failed.run.raced() {
+        print_race(race);
+    }
     let repeats = match &failed.run.controlled {
         _ if matches!(failed.run.ended, Ended::TimedOut { .. }) => "",
         Some(controlled) if controlled.repeats => "; replayed once in a fresh process: identical",
@@ -327,7 +348,7 @@ fn exit_of(verdict: &TestVerdict) -> Exit {
     match verdict {
         TestVerdict::Passed | TestVerdict::OneThread => Exit::Accepted,
         TestVerdict::Inconclusive { .. } => Exit::Inconclusive,
-        TestVerdict::Failed(_) => Exit::Crashed,
+        TestVerdict::Failed(failed) => exit_of_end(&failed.run.ended, failed.run.raced()),
         TestVerdict::Interrupted => Exit::Interrupted,
     }
 }

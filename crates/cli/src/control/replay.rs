@@ -55,19 +55,19 @@ fn checked(replay: &Replay, tried: &Tried) -> Result<Option<Report>, Exit> {
 
 /// Prints how it ended, or the verdict.
 fn print_verdict(replay: &Replay, ended: &Ended, report: Option<Report>) -> Exit {
-    if *ended != Ended::Finished {
-        print_end(ended);
-        return exit_of_end(ended, None);
+    print_end(ended);
+    let mut verdict = Exit::Accepted;
+    if let Some(mut report) = report {
+        report.next.clear(); // The trace is about to be deleted.
+        out!("{}", report::text(&report, Detail::Brief, true));
+        verdict = exit_of(&report);
     }
-    let Some(mut report) = report else { return Exit::Accepted };
-    report.next.clear(); // The trace is about to be deleted.
-    out!("{}", report::text(&report, Detail::Brief, true));
-    let race = replay.run.race.as_ref();
+    let race = replay.run.raced();
     if let Some(race) = race {
         outln!("data race:");
         print_race(race);
     }
-    exit_of(&report).max(exit_of_end(ended, race))
+    verdict.max(exit_of_end(ended, race))
 }
 
 /// Prints the steps inside operations, and which switches are necessary.

@@ -27,7 +27,7 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
     outln!("kept as {}: {} instead of {}; {}", run.id, size(&run), size(before), path.display());
     match (&run.ended, limits::is_interrupted()) {
         (_, true) => Err(Error::Interrupted),
-        (Ended::Finished, false) if run.verdict.as_deref() == Some("accepted") => Ok(Exit::Raced),
+        (_, false) if run.raced().is_some() && run.verdict.as_deref() != Some("rejected") => Ok(Exit::Raced),
         (Ended::Finished, false) => Ok(Exit::Rejected),
         (_, false) => Ok(Exit::Crashed),
     }
