@@ -137,7 +137,7 @@ impl Harness {
         control.directory().join("trace")
     }
 
-    /// Runs one execution.
+    /// Runs one execution. One that does not start in time is tried once more, unless it belongs to a batch.
     pub fn execute(&self, control: &mut Control, input: &dyn Input, order: Order) -> Result<Tried, ControlError> {
         self.execute_within(control, input, order, self.timeout)
     }
@@ -154,7 +154,12 @@ impl Harness {
         let environment = order.environment.iter().cloned().chain(environment(input, &trace)).collect();
         let order = Order { environment, ..order };
         let started = Instant::now();
-        let execution = control.execute(&order, timeout)?;
+        let mut execution = control.execute(&order, timeout)?;
+        // The first execution of a batch may depend on one before it, which the caller knows.
+        if !execution.has_started() && !order.batch {
+            remove(&trace).map_err(|error| ControlError::Io { what: "the trace", error })?;
+            execution = control.execute(&order, timeout)?;
+        }
         let took = started.elapsed();
         let ended = execution.ended_under(&order, &|places| self.symbolize(execution.base, places));
         let (notes, race) = (Note::of(control.outcome()), Race::of(control.outcome()));

@@ -443,6 +443,9 @@ impl ObjectProgram {
         if (self.host.is_interrupted)() {
             return Ok(Some(Serially::Interrupted));
         }
+        if !tried.execution.has_started() {
+            return Ok(Some(Serially::OutOfTime));
+        }
         let Some(operations) = recorded(&tried.ran.ended, &tried.trace)? else {
             return Ok(Some(Serially::Broken(tried.ran.ended)));
         };
@@ -490,10 +493,12 @@ impl ObjectProgram {
             is_interrupted: self.host.is_interrupted,
         };
         let mut known = HashSet::new();
-        let (mut verdict, mut error, mut executions) = (LineupVerdict::Passed, None, 0);
+        let (mut verdict, mut error) = (LineupVerdict::Passed, None);
+        let (mut executions, mut not_started) = (0, 0);
         let mut accepted_races = BTreeSet::new();
         let mut judge = |run: Executed<Plan>| {
             executions += 1;
+            not_started += u64::from(matches!(run.ran.ended, Ended::BrokenOff { .. }));
             progress(executions);
             let mut accept = |reason: &str| _ = accepted_races.insert(reason.to_owned());
             let raced = race::new_failure(&self.harness, &self.known_races, &run, &mut accept);
@@ -540,6 +545,7 @@ impl ObjectProgram {
             // A race, after which the executions went on.
             Stopped::OverBudget | Stopped::Exhausted if verdict.has_failed() => verdict,
             Stopped::OverBudget if scheduling.how.is_exploration() => LineupVerdict::Unfinished,
+            Stopped::OverBudget | Stopped::Exhausted if not_started > 0 => LineupVerdict::Unfinished,
             Stopped::OverBudget | Stopped::Exhausted => LineupVerdict::Passed,
         };
         tested.explored = Some(schedules.explored(stopped));
@@ -577,7 +583,7 @@ impl ObjectProgram {
         known: &mut HashSet<Observed>,
     ) -> Result<Option<LineupVerdict>, Error> {
         let with_race = |run, cause| LineupVerdict::Raced(Box::new(Raced { cause, race: None, run, controlled: None }));
-        if matches!(run.ran.ended, Ended::TooLong { .. }) {
+        if matches!(run.ran.ended, Ended::TooLong { .. } | Ended::BrokenOff { .. }) {
             // Without a race it is inconclusive, and counted as such.
             return Ok(raced.map(|cause| with_race(run, cause)));
         }

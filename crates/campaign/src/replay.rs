@@ -106,6 +106,10 @@ impl Replay {
             let about = self.run.id.clone();
             Err(Error::About { about, error: InputError { message, help: Some(help) } })
         };
+        if !tried.execution.has_started() {
+            let message = "no step before the time limit";
+            return Err(Error::with_help(&self.run.id, message, "the machine may be too busy: try again"));
+        }
         if tried.execution.ended == Ending::Diverged {
             let step = tried.execution.steps.len() + 1;
             return differs(format!("step {step} cannot be taken by the same thread as in the stored run"));

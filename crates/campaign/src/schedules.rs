@@ -167,10 +167,17 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         Schedules { warm_up: Some(Box::new(input)), ..self }
     }
 
-    /// Runs an order, in a process that has been warmed up.
+    /// Runs an order, in a process that has been warmed up. An execution that does not start in time is tried once more.
     fn try_order(&mut self, input: &I, order: &Order) -> Result<Tried, ControlError> {
-        let remove =
-            |trace: &Path| crate::harness::remove(trace).map_err(|error| ControlError::Io { what: "the trace", error });
+        let tried = self.try_once(input, order)?;
+        if tried.execution.has_started() || !order.batch {
+            return Ok(tried);
+        }
+        remove(&tried.trace)?;
+        self.try_once(input, order)
+    }
+
+    fn try_once(&mut self, input: &I, order: &Order) -> Result<Tried, ControlError> {
         let environment: Vec<(String, String)> = match self.rewinds {
             true => vec![(REWIND.0.to_owned(), REWIND.1.to_owned())],
             false => Vec::new(),
@@ -284,6 +291,10 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
             races: self.races.iter().map(|race| self.harness.race_accesses(race, base)).collect(),
         }
     }
+}
+
+fn remove(trace: &Path) -> Result<(), ControlError> {
+    crate::harness::remove(trace).map_err(|error| ControlError::Io { what: "the trace", error })
 }
 
 /// Which executions were new: of another input, or with another order of dependent steps.

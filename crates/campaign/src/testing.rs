@@ -65,10 +65,12 @@ pub enum TestVerdict {
     Passed,
     /// It starts no thread, so that it has one schedule.
     OneThread,
-    /// No execution failed, and some reached the step limit.
+    /// No execution failed, and some reached the step limit or did not start in time.
     Inconclusive {
-        /// The number of those that did.
+        /// The number of those that reached the step limit.
         too_long: u64,
+        /// The number of those that did not start.
+        not_started: u64,
     },
     /// An execution failed.
     Failed(Box<FailedTest>),
@@ -119,7 +121,8 @@ impl Testing {
             until: self.time.map(|time| Instant::now() + time),
             is_interrupted: self.host.is_interrupted,
         };
-        let (mut output, mut too_long, mut failed, mut is_alone) = (None, 0, None, false);
+        let (mut output, mut failed, mut is_alone) = (None, None, false);
+        let (mut too_long, mut not_started) = (0, 0);
         let mut accepted_races = Vec::new();
         let stopped = run(
             &budget,
@@ -146,7 +149,11 @@ impl Testing {
                         too_long += 1;
                         ControlFlow::Continue(())
                     }
-                    Ended::BrokenOff { .. } | Ended::Interrupted => ControlFlow::Continue(()),
+                    Ended::BrokenOff { .. } => {
+                        not_started += 1;
+                        ControlFlow::Continue(())
+                    }
+                    Ended::Interrupted => ControlFlow::Continue(()),
                     Ended::Crashed { .. } | Ended::Stuck { .. } | Ended::TimedOut { .. } => {
                         failed = Some((executed, None));
                         ControlFlow::Break(())
@@ -161,7 +168,7 @@ impl Testing {
             }
             None if stopped == Stopped::Interrupted => TestVerdict::Interrupted,
             None if is_alone => TestVerdict::OneThread,
-            None if too_long > 0 => TestVerdict::Inconclusive { too_long },
+            None if too_long + not_started > 0 => TestVerdict::Inconclusive { too_long, not_started },
             None => TestVerdict::Passed,
         };
         let executions = explored.tally.executions;

@@ -102,7 +102,7 @@ pub(crate) fn exit_of_end(ended: &Ended, race: Option<&DataRace>) -> Exit {
     match (ended, race) {
         (Ended::Finished, None) => Exit::Nothing,
         (Ended::Finished | Ended::TooLong { .. }, Some(_)) => Exit::Raced,
-        (Ended::TooLong { .. }, _) => Exit::Inconclusive,
+        (Ended::TooLong { .. } | Ended::BrokenOff { .. }, _) => Exit::Inconclusive,
         _ => Exit::Crashed,
     }
 }

@@ -25,8 +25,7 @@ use std::time::{Duration, Instant};
 use bytemuck::{Pod, Zeroable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, OFlags, mknodat, statvfs};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::process::{PidfdFlags, Signal, pidfd_open};
 use schedule::channel::{
     ANSWERS, EXECUTION, End, LONGEST_ORDER, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, Outcome, PENDING_AT, Pending,
     RACING, REFUSAL, STEPS_AT, Settings, VARIABLE, WHERE,
@@ -36,6 +35,7 @@ use tempfile::TempDir;
 
 use crate::execution::{Ending, Execution, Order};
 use crate::process::{Group, how, last_words, named};
+use crate::processor::{Placement, Stopwatch};
 
 /// The variable that makes the loader load the runtime first.
 const PRELOAD: &str = "LD_PRELOAD";
@@ -125,6 +125,7 @@ pub struct Control {
     command: Recipe,
     runtime: PathBuf,
     server: Option<Server>,
+    placement: Placement,
     outcome: Outcome,
     /// Where the output of the last execution begins.
     said: u64,
@@ -141,6 +142,7 @@ impl Control {
             command,
             runtime: runtime.into(),
             server: None,
+            placement: Placement::new(),
             outcome: Outcome::default(),
             said: 0,
             is_interrupted: || false,
@@ -155,18 +157,19 @@ impl Control {
         self
     }
 
-    /// Runs the program once and returns the execution. It is killed after `timeout`.
+    /// Runs the program once and returns the execution. It is killed after `timeout`, in which the time that it waits for
+    /// a core does not count.
     pub fn execute(&mut self, order: &Order, timeout: Duration) -> Result<Execution, ControlError> {
         let mut server = match self.server.take() {
             Some(server) => server,
             None => self.serve()?,
         };
-        let until = Instant::now() + timeout;
+        self.placement.reconsider(server.group.pid());
         let said = self.channel.mark()?;
         self.said = said;
         self.channel.write_order(order, Mode::Serve, None)?;
         server.order(&order.environment)?;
-        let answer = server.answer(until, self.is_interrupted)?;
+        let answer = server.answer(timeout, &mut self.placement, self.is_interrupted)?;
         self.outcome = self.channel.outcome()?;
         let ending = match answer {
             Answer::Done => {
@@ -220,7 +223,7 @@ impl Control {
         &self.outcome
     }
 
-    fn serve(&self) -> Result<Server, ControlError> {
+    fn serve(&mut self) -> Result<Server, ControlError> {
         // The program reads the settings before it waits for orders.
         self.channel.write_order(&Order::default(), Mode::Serve, None)?;
         let (orders, answers) = self.channel.pipes()?;
@@ -230,24 +233,10 @@ impl Control {
         let begins = Some(self.channel.mark()?);
         let group = Group::start(&mut command, said)
             .map_err(|error| context("the program")(named(&self.command.program.to_string_lossy(), error)))?;
-        pin(group.pid());
+        self.placement.place(group.pid());
         let end = pidfd_open(group.pid(), PidfdFlags::empty()).map_err(context("cannot watch the program"))?;
         Ok(Server { group, orders, answers, end, begins })
     }
-}
-
-/// Keeps a program on one core, if that is possible. One of its threads runs at a time, so more cores do not help, and
-/// waking another core at every switch costs more than the switch.
-fn pin(program: Pid) {
-    let Ok(allowed) = sched_getaffinity(Some(program)) else { return };
-    let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
-    if cores.is_empty() {
-        return;
-    }
-    let mut one = CpuSet::new();
-    one.set(cores[program.as_raw_nonzero().get() as usize % cores.len()]);
-    // It runs on all of them otherwise.
-    let _ = sched_setaffinity(Some(program), &one);
 }
 
 /// A program that another tool starts, once.
@@ -294,7 +283,7 @@ impl Once {
         let name = recipe.program.to_string_lossy();
         let mut group =
             Group::start(&mut command, said).map_err(|error| context("the program")(named(&name, error)))?;
-        let stopped = group.wait(Instant::now() + timeout, &|| false).map_err(context("cannot watch the program"))?;
+        let stopped = group.wait(timeout, &|| false).map_err(context("cannot watch the program"))?;
         let stacks = stopped.is_some().then(|| self.channel.request_stacks(&group)).transpose()?;
         let status = group.end().map_err(context("cannot end the program"))?;
         if let Some((_, stacks)) = stacks {
@@ -352,14 +341,21 @@ impl Server {
         self.orders.write_all(&encode_order(environment)?).map_err(context("cannot send the order"))
     }
 
-    fn answer(&mut self, until: Instant, is_interrupted: fn() -> bool) -> Result<Answer, ControlError> {
+    fn answer(
+        &mut self,
+        limit: Duration,
+        placement: &mut Placement,
+        is_interrupted: fn() -> bool,
+    ) -> Result<Answer, ControlError> {
+        let mut watch = Stopwatch::start(limit);
+        let pause = watch.pause().min(INTERRUPT_POLL);
+        let pause = Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() };
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let pause = Timespec { tv_sec: 0, tv_nsec: left.min(INTERRUPT_POLL).subsec_nanos().into() };
             let mut awaited = [PollFd::new(&self.answers, PollFlags::IN), PollFd::new(&self.end, PollFlags::IN)];
             match poll(&mut awaited, Some(&pause)) {
-                Ok(0) if left <= INTERRUPT_POLL => return Ok(Answer::Late),
+                Ok(0) if watch.is_over(self.group.pid()) => return Ok(Answer::Late),
                 Ok(0) if is_interrupted() => return Ok(Answer::Interrupted),
+                Ok(0) => placement.reconsider(self.group.pid()),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(context("cannot watch the program")(error)),
             }

@@ -105,7 +105,7 @@ pub enum Ending {
     Asleep,
     /// A decision could not be followed.
     Diverged,
-    /// It exceeded the wall-clock limit: a thread waits where the runtime does not see it, or computes.
+    /// It exceeded the time limit: a thread waits where the runtime does not see it, or computes.
     TimedOut,
 }
 
@@ -219,6 +219,12 @@ impl Execution {
             && (!is_laid_out_alike || self.digest == earlier.digest)
     }
 
+    /// Whether it made a step or ended. The machine or the program's start was too slow otherwise, which says nothing
+    /// about its threads.
+    pub fn has_started(&self) -> bool {
+        self.ended != Ending::TimedOut || !self.steps.is_empty()
+    }
+
     /// Whether it was stopped at the step limit, so that its outcome is unknown.
     fn is_too_long(&self, limit: u64) -> bool {
         self.ended == Ending::Livelock && self.steps.len() as u64 >= limit
@@ -240,6 +246,9 @@ impl Execution {
             Ending::Finished => Ended::Finished,
             Ending::Asleep => Ended::BrokenOff { why: "another execution covers this one".to_owned() },
             Ending::Diverged => Ended::BrokenOff { why: "a decision could not be followed".to_owned() },
+            Ending::TimedOut if !self.has_started() => {
+                Ended::BrokenOff { why: "not started: no step before the time limit".to_owned() }
+            }
             Ending::TimedOut => Ended::TimedOut { threads: self.blocked(symbolize) },
             Ending::Crashed { how, said } => {
                 let stacks = self.pending.iter().filter(|pending| pending.depth > 0);
@@ -313,6 +322,14 @@ mod tests {
             let shown = execution(ended, &[0], 1).ended(&|_| Vec::new());
             assert!(matches!(shown, Ended::BrokenOff { .. }), "{shown:?}");
         }
+    }
+
+    #[test]
+    fn an_execution_without_a_step_is_not_stuck() {
+        let check = |chosen: &[u8]| execution(Ending::TimedOut, chosen, 1).ended(&|_| Vec::new());
+        assert!(matches!(check(&[]), Ended::BrokenOff { .. }));
+        assert!(matches!(check(&[0]), Ended::TimedOut { .. }));
+        assert!(execution(Ending::Finished, &[], 1).has_started());
     }
 
     #[test]

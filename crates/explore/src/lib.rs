@@ -41,6 +41,7 @@ mod newfile;
 mod panic;
 mod plan;
 mod process;
+mod processor;
 mod program;
 mod race;
 pub mod rr;

@@ -8,9 +8,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use crate::processor::Stopwatch;
 
 /// At most this many bytes of a process's last output are kept.
 const LAST_WORDS: usize = 8000;
@@ -37,8 +39,10 @@ impl Group {
         Ok(Group { leader: command.spawn()?, is_over: false })
     }
 
-    /// Waits until the leader has ended. Returns the reason if it had to be stopped before.
-    pub(crate) fn wait(&self, until: Instant, is_interrupted: &dyn Fn() -> bool) -> io::Result<Option<Stopped>> {
+    /// Waits until the leader has ended. Returns the reason if it had to be stopped before. Time in which the group waits
+    /// for a core does not count.
+    pub(crate) fn wait(&self, limit: Duration, is_interrupted: &dyn Fn() -> bool) -> io::Result<Option<Stopped>> {
+        let mut watch = Stopwatch::start(limit);
         let mut pause = Duration::from_micros(200);
         // The process is not reaped here: until it is, its process id, which is also the group's id, is not reused.
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
@@ -46,7 +50,7 @@ impl Group {
             if waitid(WaitId::Pid(self.pid()), look)?.is_some() {
                 return Ok(None);
             }
-            if Instant::now() >= until {
+            if watch.is_over(self.pid()) {
                 return Ok(Some(Stopped::TimedOut));
             }
             if is_interrupted() {

@@ -131,7 +131,7 @@ impl Program {
         let mut command = Command::new(self.resolve(name)?);
         command.args(arguments).current_dir(&self.directory).envs(input.environment(&trace));
         let mut group = Group::start(&mut command, said).map_err(|error| named(name, error))?;
-        let stopped = group.wait(started + timeout, is_interrupted)?;
+        let stopped = group.wait(timeout, is_interrupted)?;
         let status = group.end()?;
         let ended = match stopped {
             Some(Stopped::TimedOut) => Ended::TimedOut { threads: Vec::new() },

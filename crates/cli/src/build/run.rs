@@ -214,7 +214,10 @@ fn verdict(options: &RunOptions, ran: &TestRun) -> String {
     match &ran.verdict {
         TestVerdict::Passed => format!("ok ({schedules})"),
         TestVerdict::OneThread => "ok (starts no thread)".to_owned(),
-        TestVerdict::Inconclusive { too_long } => {
+        TestVerdict::Inconclusive { too_long: 0, not_started } => {
+            format!("inconclusive ({not_started} of {schedules} did not start in time)")
+        }
+        TestVerdict::Inconclusive { too_long, .. } => {
             let limit = counted(options.scheduling.max_steps, "step");
             format!("inconclusive ({too_long} of {schedules} took more than {limit})")
         }
