@@ -123,6 +123,7 @@ impl Causes {
             let new = if is_new(cause) { "  new" } else { "" };
             let _ = writeln!(text, "  {:>4}  {id:6}  {}{new}", cause.runs, share(cause.runs, runs));
             let (kind, why) = (cause.kind.word(), clean(cause.message.as_ref().unwrap_or(&cause.cause)));
+            let why = why.strip_prefix("inconclusive: ").unwrap_or(&why);
             let _ = writeln!(text, "                {kind}: {why}");
             if let Some(meets) = &cause.meets {
                 let _ = writeln!(text, "                {}", clean(meets));

@@ -271,12 +271,13 @@ impl Tally {
         words.join(", ")
     }
 
-    /// The causes of failures, most frequent first; empty if there is only one, with one run. `earlier` are the
-    /// campaigns before this one.
+    /// The causes of failures, most frequent first; empty if there is only one, with one run that is not inconclusive.
+    /// `earlier` are the campaigns before this one.
     pub fn causes(&self, earlier: &[Entry]) -> String {
         let is_new = |cause: &Cause| !earlier.is_empty() && !earlier.iter().any(|entry| entry.has(cause));
         match &*self.causes.0 {
-            [] | [Cause { runs: 1, .. }] => String::new(),
+            [] => String::new(),
+            [Cause { runs: 1, kind, .. }] if *kind != Kind::Inconclusive => String::new(),
             _ => self.causes.table(self.runs, is_new),
         }
     }

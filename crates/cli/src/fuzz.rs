@@ -248,7 +248,9 @@ fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result
     write_extras(&args.reports, &reports, &[], &unchecked).map_err(|(path, error)| complain(&path, &error))?;
     let runs = if tally.has_accepted() { Exit::Accepted } else { Exit::Nothing };
     let interrupted = if limits::is_interrupted() { Exit::Interrupted } else { Exit::Nothing };
-    Ok(tally.kinds().map(exit_of_kind).fold(runs.max(interrupted), Exit::max))
+    // A check that reached a limit says nothing about the system, and does not take from what the others say.
+    let counts = |kind: &Kind| *kind != Kind::Inconclusive || args.strict || !tally.has_accepted();
+    Ok(tally.kinds().filter(counts).map(exit_of_kind).fold(runs.max(interrupted), Exit::max))
 }
 
 /// The exit code for a failed run.

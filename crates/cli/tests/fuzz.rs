@@ -289,6 +289,25 @@ fn a_recording_with_a_part_missing_is_no_verdict() {
     insta::assert_snapshot!(last("fuzz-wrong", "echo xyz > $OMNILINK_TRACE/0001.seg"), @"not checked, 0001.seg, byte 0: this is not a segment of a trace: it does not begin with the magic bytes exit 2");
 }
 
+/// A register whose trace lacks an operation if the seed ends in 2.
+const LOSES: &str = r#"
+case $OMNILINK_SEED in *2) seq=1 ;; *) seq=0 ;; esac
+echo "{\"process\": 0, \"action\": \"write\", \"args\": [1], \"start\": 1, \"end\": 2, \"seq\": $seq}" > "$OMNILINK_TRACE"
+"#;
+
+#[test]
+fn an_inconclusive_run_does_not_fail_a_campaign() {
+    let directory = set_up("fuzz-inconclusive", SETTINGS, LOSES);
+    let mixed = run(&directory, "fuzz --seed 1 --runs 3");
+    assert!(mixed.contains("2 accepted, 1 inconclusive") && mixed.ends_with("exit 0"), "{mixed}");
+    let is_listed = |line: &str| line.starts_with("inconclusive: 1 operation of") && line.ends_with("before seq 1");
+    assert!(mixed.lines().any(|line| is_listed(line.trim())), "{mixed}");
+    let strict = run(&directory, "fuzz --seed 1 --runs 3 --strict");
+    assert!(strict.ends_with("exit 3"), "{strict}");
+    let undecided = run(&directory, "fuzz --seed 2 --runs 1");
+    assert!(undecided.contains("0 accepted, 1 inconclusive") && undecided.ends_with("exit 3"), "{undecided}");
+}
+
 /// Not rr: a script that understands the words that we give rr, and leaves a directory behind. What a real one needs is
 /// not on every machine.
 const STAND_IN: &str = r#"#!/bin/sh

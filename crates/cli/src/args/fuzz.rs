@@ -83,6 +83,10 @@ pub(crate) struct FuzzArgs {
     #[arg(long)]
     pub(crate) keep_going: bool,
 
+    /// Exit with 3 if a run is inconclusive, even if others are accepted.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
     /// Runs to keep: the first of each cause of failure, or all.
     #[arg(long, value_name = "WHICH", default_value = "failing")]
     pub(crate) keep: Keep,

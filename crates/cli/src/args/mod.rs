@@ -74,10 +74,10 @@ pub(crate) enum Command {
     Witness(WitnessCommand),
     /// Run a harness many times, check every trace, and keep the runs that fail.
     #[command(
-        after_help = "Exit codes: 0 every run is accepted, 1 one is rejected, 2 the command line, the settings, the \
-                            specification or the build is wrong, 3 one is inconclusive, 4 nothing was recorded, 5 the \
-                            harness crashed or did not end, 7 one has a data race. 2 wins over 1, 1 over 5, 5 over 7, \
-                            and 7 over 3."
+        after_help = "Exit codes: 0 no run fails and one is accepted, 1 one is rejected, 2 the command line, the settings, \
+                            the specification or the build is wrong, 3 one is inconclusive and none is accepted (with \
+                            `--strict`, one is inconclusive), 4 nothing was recorded, 5 the harness crashed or did not \
+                            end, 7 one has a data race. 2 wins over 1, 1 over 5, 5 over 7, and 7 over 3."
     )]
     Fuzz(FuzzArgs),
     /// Check an object without a specification: what it does concurrently must be possible serially.
