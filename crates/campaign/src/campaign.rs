@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use explore::{
-    Artifacts, Asked, Controlled, Coverage, DataRace, Ended, Ending, Environment, Input, Order, Plan, Program, Race,
-    Ran, Run, Store, Workload,
+    Artifacts, Asked, Controlled, Coverage, DataRace, Ended, Ending, Environment, Execution, Input, Order, Plan,
+    Program, Race, Ran, Run, Store, Workload,
 };
 use judge::{Failed, Judge, Recording};
 use report::{Interleaving, Report, Verdict};
@@ -270,7 +270,8 @@ impl Checks<'_> {
             let help = "record to the path in the variable OMNILINK_TRACE";
             return Err(Error::with_help("the harness", "it ended normally, but recorded nothing", help));
         }
-        let is_blocked = close_blocked(run)?;
+        let execution = run.decided.as_ref().map(|decided| &decided.execution);
+        let is_blocked = execution.map_or(Ok(false), |execution| close_blocked(execution, &run.trace))?;
         let Campaign { host, judge, check_timeout, .. } = self.campaign;
         let (recording, started) = (Recording::at(&run.trace, None), Instant::now());
         let report = host.check(judge, &recording, &run.label(), Some(*check_timeout)).map(|mut report| {
@@ -428,14 +429,13 @@ pub(crate) fn blamed(report: &Report) -> Vec<String> {
     operations.map(|operation| operation.name.clone()).collect()
 }
 
-/// Completes the trace of a run in which no thread is enabled. True if each of them is blocked in a call, but the main
+/// Completes the trace of an execution in which no thread is enabled. True if each of them is blocked in a call, but the main
 /// thread, which waits for the others.
-fn close_blocked(run: &Executed<Plan>) -> Result<bool, Error> {
-    let Some(Decided { execution, .. }) = run.decided.as_ref() else { return Ok(false) };
+pub(crate) fn close_blocked(execution: &Execution, trace: &Path) -> Result<bool, Error> {
     if execution.ended != Ending::Deadlock {
         return Ok(false);
     }
-    let blocked = crate::harness::close_stuck(&run.trace)?;
+    let blocked = crate::harness::close_stuck(trace)?;
     Ok(blocked > 0 && blocked + 1 == execution.alive())
 }
 

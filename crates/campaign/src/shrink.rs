@@ -5,19 +5,21 @@
 //! others draw the same inputs as before, and follow the recorded schedule without the steps of those left out; where
 //! that does not fail, a few schedules drawn at random may. Then switches between threads are left out. Fewer switches
 //! may make more operations unnecessary, so both are repeated. The result is stored as another run.
+//!
+//! The test of a run of `lineup` is small already, and keeps its operations.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use explore::{Artifacts, Control, ControlError, Controlled, Ended, Only, Order, Plan, Run, simplify};
+use explore::{Artifacts, Control, ControlError, Controlled, Ended, Only, Order, Plan, Run, report_of, simplify};
 use history::format::binary::Manifest;
 use judge::Recording;
 use report::{Report, Verdict};
 use schedule::channel::Policy;
 use schedule::{Choice, Decision, Kind, Schedule, Step, thread_object};
 
-use crate::campaign::blamed;
+use crate::campaign::{blamed, close_blocked};
 use crate::clock::now;
 use crate::harness::follow;
 use crate::tally::failure_of;
@@ -73,12 +75,13 @@ const ROUNDS: usize = 3;
 /// Finds a smaller run that fails for the same reason, and stores it, also after an interrupt if one was found.
 pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>)) -> Result<Smaller, Error> {
     let Replay { run, host, .. } = replay;
-    let is_long = matches!(run.ended, Ended::TimedOut { .. } | Ended::TooLong { .. });
-    let Some(wanted) = run.cause.as_deref().filter(|_| !is_long) else {
+    let is_long = matches!(run.ended, Ended::TimedOut { .. } | Ended::TooLong { .. } | Ended::BrokenOff { .. });
+    let Some(cause) = run.cause.as_deref().filter(|_| !is_long) else {
         return Err(Error::about(&run.id, "it did not fail, or only ran out of time"));
     };
-    tell(Shrunk::Begun(wanted));
-    let mut shrinking = Shrinking { trials: Trials { replay, wanted, control: replay.harness.start()? }, schedules: 0 };
+    tell(Shrunk::Begun(cause));
+    let Some(trials) = Trials::of(replay)? else { return Err(Error::about(&run.id, "its report is missing")) };
+    let mut shrinking = Shrinking { trials, schedules: 0 };
     let (plan, like, schedule) = (run.plan.clone(), replay.like.clone(), replay.schedule.clone());
     let Some(first) = shrinking.trials.fails(&plan, follow(&like, &schedule))? else {
         return Err(Error::with_help(
@@ -102,34 +105,34 @@ pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>))
     }
     tell(if is_smaller { Shrunk::Smaller(&found.plan) } else { Shrunk::NothingSmaller });
     tell(Shrunk::Simpler(simpler));
-    keep(replay, &found, wanted)
+    keep(replay, &found, &shrinking.trials.wanted)
 }
 
 /// Executions that are compared with a stored run.
 pub(crate) struct Trials<'a> {
     replay: &'a Replay,
     /// Why the stored run failed.
-    wanted: &'a str,
+    wanted: String,
     control: Control,
 }
 
 impl<'a> Trials<'a> {
     /// Starts a process for executions; `None` if the run did not fail.
     pub(crate) fn of(replay: &'a Replay) -> Result<Option<Trials<'a>>, ControlError> {
-        let wanted = replay.run.cause.as_deref();
-        wanted.map(|wanted| Ok(Trials { replay, wanted, control: replay.harness.start()? })).transpose()
+        reason_of_stored(replay)
+            .map(|wanted| Ok(Trials { replay, wanted, control: replay.harness.start()? }))
+            .transpose()
     }
 
     /// Runs it, and returns the execution if it failed for the same reason.
     pub(crate) fn fails(&mut self, plan: &Plan, order: Order) -> Result<Option<Tried>, ControlError> {
         let tried = self.replay.harness.execute(&mut self.control, plan, order)?;
-        let report = match tried.ran.ended {
-            Ended::Finished if tried.trace.exists() => {
-                self.replay.check(&tried.trace, &self.replay.run.id).ok().flatten()
+        let is_same = match tried.ran.ended {
+            Ended::Finished | Ended::Stuck { .. } if tried.trace.exists() => {
+                fails_alike(self.replay, &tried, &self.replay.run.id, &self.wanted).0
             }
-            _ => None,
+            _ => reason(self.replay, &tried, None).is_some_and(|reason| reason == self.wanted),
         };
-        let is_same = reason(self.replay, &tried, report.as_ref()).is_some_and(|reason| reason == self.wanted);
         // A harness of one's own may make all operations nevertheless.
         let heeds = |only: &Only| made_only(&tried.trace).is_some_and(|made| made == only.to_string());
         let is_same = is_same && plan.only.as_ref().is_none_or(heeds);
@@ -313,6 +316,30 @@ fn projected(found: &Failing, without: &[Made]) -> Vec<Decision> {
     kept
 }
 
+/// Why the stored run failed, as [`reason`] has it. The cause of a run of `lineup` is a sentence about serial runs.
+fn reason_of_stored(replay: &Replay) -> Option<String> {
+    let Run { id, plan, ended, cause, .. } = &replay.run;
+    match plan.test {
+        None => cause.clone(),
+        Some(_) => failure_of(ended).or_else(|| report::cause(&report_of(&replay.store.path(id))?)),
+    }
+}
+
+/// Completes the trace of an execution that is stuck, and checks it. Returns whether the execution failed for this reason.
+/// One that is stuck must also be judged like the stored run: the specification may let calls of a smaller one block.
+fn fails_alike(replay: &Replay, tried: &Tried, label: &str, wanted: &str) -> (bool, Option<Report>) {
+    let Ok(is_blocked) = close_blocked(&tried.execution, &tried.trace) else { return (false, None) };
+    let report = replay.check(&tried.trace, label).ok().flatten();
+    let word = report.as_ref().map(|report| report.verdict.word());
+    let is_judged_alike = match (&tried.ran.ended, replay.run.verdict.as_deref()) {
+        (Ended::Stuck { .. }, Some(before)) if before != "accepted" && before != "inconclusive" => word == Some(before),
+        (Ended::Stuck { .. }, _) => !is_blocked || word != Some("accepted"),
+        _ => true,
+    };
+    let is_same = reason(replay, tried, report.as_ref()).is_some_and(|reason| reason == wanted);
+    (is_same && is_judged_alike, report)
+}
+
 /// Why a run failed; `None` if it did not.
 fn reason(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Option<String> {
     let rejected = || report.filter(|report| matches!(report.verdict, Verdict::Rejected(_))).and_then(report::cause);
@@ -329,13 +356,13 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
     let tried = replay.harness.repeat(&mut control, &found.plan, &found.like, &found.schedule)?;
     let label = format!("run ({})", explore::Input::describe(&found.plan));
     let recording = Recording::at(&tried.trace, None);
-    let report = replay.check(&tried.trace, &label).ok().flatten().map(|report| Report { next: Vec::new(), ..report });
+    let (is_same, report) = fails_alike(replay, &tried, &label, wanted);
     let report = report.map(|report| {
         let history = recording.history().ok();
         let shown = interleaving(&replay.harness, &tried.execution, history, &blamed(&report));
-        Report { interleaving: Some(shown), ..report }
+        Report { interleaving: Some(shown), next: Vec::new(), ..report }
     });
-    if reason(replay, &tried, report.as_ref()).is_none_or(|reason| reason != wanted) {
+    if !is_same {
         let message = "the smaller run fails for another reason in a fresh process";
         let help = "the harness is nondeterministic";
         return Err(Error::with_help(&replay.run.id, message, help));

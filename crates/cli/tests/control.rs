@@ -233,6 +233,45 @@ fn who_is_stuck_and_where_is_told() {
     ");
 }
 
+/// A lock that `unlock` does not release.
+const FORGETS: &str = r#"
+#include <mutex>
+#include "omnilink/drive.hpp"
+
+constexpr omnilink::Action LOCK{"lock", {}, {"ok"}};
+constexpr omnilink::Action UNLOCK{"unlock", {}, {"ok"}};
+
+int main() {
+  std::mutex lock;
+  omnilink::run(
+      omnilink::Plan::from_env(), lock, [](std::mutex&, std::size_t) { return false; },
+      [](std::mutex& lock, bool& is_held, omnilink::Client& client) {
+        auto call = client.call(is_held ? UNLOCK : LOCK);
+        if (!is_held) lock.lock();
+        is_held = !is_held;
+        call.done(true);
+      });
+}
+"#;
+
+#[test]
+fn a_smaller_stuck_run_is_rejected_too() {
+    let directory = set_up("control-forgets", "");
+    fs::write(directory.join("harness.cpp"), FORGETS).expect("a file for a test");
+    let settings = fs::read_to_string(directory.join("omnilink.toml")).expect("the settings");
+    fs::write(directory.join("omnilink.toml"), settings.replace("counter", "mutex")).expect("a file for a test");
+    let found = run(&directory, "fuzz --seed 1 --threads 2 --ops 2");
+    assert_eq!(found.code, 5, "{}{}", found.stdout, found.stderr);
+    assert!(found.stdout.contains("its trace up to there is rejected"), "{}", found.stdout);
+    // Without the `unlock`, the other thread may wait for ever.
+    let shrunk = run(&directory, "shrink");
+    assert_eq!(shrunk.code, 5, "{}{}", shrunk.stdout, shrunk.stderr);
+    assert!(shrunk.stdout.contains(": 3 operations, "), "{}", shrunk.stdout);
+    let trace = latest(&directory).join("trace");
+    let checked = tool::run(&directory, &["check", "--spec", "mutex", &trace.to_string_lossy()]);
+    assert_eq!(checked.code, 1, "{}{}", checked.stdout, checked.stderr);
+}
+
 #[test]
 fn a_crash_is_repeated() {
     let directory = set_up("control-crash", "asserts");

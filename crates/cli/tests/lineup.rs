@@ -150,6 +150,9 @@ fn a_queue_that_gives_up_too_early_has_no_serial_run(directory: &Path) {
     let replayed = run(directory, &["replay", "--times", "20"]);
     assert_eq!(replayed.code, 1, "{}{}", replayed.stdout, replayed.stderr);
     assert!(replayed.stdout.contains("replayed 20 times"), "{}", replayed.stdout);
+    let shrunk = run(directory, &["shrink"]);
+    assert_eq!(shrunk.code, 1, "{}{}", shrunk.stdout, shrunk.stderr);
+    assert!(shrunk.stdout.contains("`lineup` has made the test small already"), "{}", shrunk.stdout);
     // The test as it was found is a regression test.
     let smallest = "add(200) || add(400) try_take()";
     let again = lineup(directory, &["--test", smallest, "--no-reduce"]);
@@ -209,6 +212,8 @@ fn a_lost_wake_up_is_stuck(directory: &Path) {
     ");
     let replayed = run(directory, &["replay", "--times", "20"]);
     assert_eq!(replayed.code, 5, "{}{}", replayed.stdout, replayed.stderr);
+    let shrunk = run(directory, &["shrink"]);
+    assert_eq!(shrunk.code, 5, "{}{}", shrunk.stdout, shrunk.stderr);
 }
 
 fn a_bag_is_nondeterministic(directory: &Path) {

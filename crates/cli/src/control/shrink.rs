@@ -21,6 +21,9 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
     let Smaller { run, path } = campaign::shrink(&replay, effort, &mut |event| match event {
         Shrunk::Begun(cause) => outln!("run {}: {}, {cause}", before.id, before.describe()),
         Shrunk::Smaller(plan) => outln!("smaller: {}", plan.describe()),
+        Shrunk::NothingSmaller if before.plan.test.is_some() => {
+            outln!("`lineup` has made the test small already");
+        }
         Shrunk::NothingSmaller => outln!("every operation is needed, as far as was tried"),
         Shrunk::Simpler(runs) => outln!("simpler: {} tried", counted(runs, "schedule")),
     })?;
