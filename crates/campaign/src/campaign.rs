@@ -102,7 +102,7 @@ impl<I: Input> Executed<I> {
 pub enum Event<'a> {
     /// A line about the current activity.
     Said(String),
-    /// A run ended normally, but its trace cannot be checked.
+    /// A run ended normally, or all its threads are blocked in calls, but its trace cannot be checked.
     Unchecked(&'a Executed<Plan>, &'a Failed),
     /// A run failed for a new reason.
     Failed(&'a Executed<Plan>, Option<&'a Report>, &'a Seen, Option<&'a DataRace>),
@@ -296,7 +296,7 @@ impl Checks<'_> {
             }
             Err(Failed::Stopped(stop)) => (None, Some(Problem::Stopped(stop.to_string()))),
             Err(failed) => {
-                if run.ran.ended == Ended::Finished {
+                if run.ran.ended == Ended::Finished || is_blocked {
                     (self.tell)(Event::Unchecked(run, &failed));
                 }
                 (None, Some(Problem::Recording(message(&failed))))
@@ -305,7 +305,9 @@ impl Checks<'_> {
         let (timeout, after) = (self.campaign.workload.timeout, self.started.elapsed());
         // Calls may block for ever if the specification says so.
         let is_allowed = is_blocked && report.as_ref().is_some_and(|report| report.verdict == Verdict::Accepted);
-        let ended = if is_allowed { &Ended::Finished } else { &run.ran.ended };
+        // Whether they may is unknown if the check fails, which is an error and not a failure of the system.
+        let is_unknown = is_blocked && report.is_none() && matches!(problem, Some(Problem::Recording(_)));
+        let ended = if is_allowed || is_unknown { &Ended::Finished } else { &run.ran.ended };
         let raced = self.new_race(run);
         let is_rejected = report.as_ref().is_some_and(|report| matches!(report.verdict, Verdict::Rejected(_)));
         let about = tally::About {

@@ -195,7 +195,9 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
                 );
             }
         }
-        (ended @ (Ended::Crashed { .. } | Ended::Stuck { .. } | Ended::TimedOut { .. }), report) => {
+        (ended @ (Ended::Crashed { .. } | Ended::Stuck { .. } | Ended::TimedOut { .. }), report)
+            if seen.kind != Kind::Unchecked =>
+        {
             outln!("{}: {}", run.label(), seen.kind.word());
             print_end(ended);
             if let Some(report) = report {

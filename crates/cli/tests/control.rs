@@ -272,6 +272,32 @@ fn a_smaller_stuck_run_is_rejected_too() {
     assert_eq!(checked.code, 1, "{}{}", checked.stdout, checked.stderr);
 }
 
+/// Whether `lock` can return is not decided by a value in the state.
+const LOCK: &str = r"---- MODULE Lock ----
+EXTENDS Integers
+VARIABLE held
+Init == held = FALSE
+lock(ok) == ok > 5 /\ ~held /\ held' = TRUE
+unlock(ok) == held /\ held' = FALSE
+Next == \E ok \in Nat : lock(ok) \/ unlock(ok)
+====
+";
+
+#[test]
+fn a_blocked_call_that_cannot_be_checked_is_an_error() {
+    let directory = set_up("control-unchecked", "");
+    let harness = FORGETS.replace("call.done(true)", "call.done(7)");
+    fs::write(directory.join("harness.cpp"), harness).expect("a file for a test");
+    fs::write(directory.join("Lock.tla"), LOCK).expect("a file for a test");
+    let settings = fs::read_to_string(directory.join("omnilink.toml")).expect("the settings");
+    fs::write(directory.join("omnilink.toml"), settings.replace("counter", "Lock.tla")).expect("a file for a test");
+    let ran = run(&directory, "fuzz --seed 1 --threads 2 --ops 1");
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.code, 2, "{said}");
+    assert!(said.contains("`Nat` is infinite and cannot be enumerated") && said.contains("1 not checked"), "{said}");
+    assert!(!said.contains("stuck"), "{said}");
+}
+
 #[test]
 fn a_crash_is_repeated() {
     let directory = set_up("control-crash", "asserts");

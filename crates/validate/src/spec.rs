@@ -14,7 +14,7 @@ use history::{History, OpId, Stop};
 use rustc_hash::FxHashMap;
 use search::{Assumption, Placed, Spec, Successors, Witness, successor};
 use tla::datum::print_or_display;
-use tla::error::EvalError;
+use tla::error::{ErrorKind, EvalError};
 use tla::ir::{DefId, ExprId};
 use tla::machine::{Machine, State};
 use tla::program::Program;
@@ -275,8 +275,18 @@ impl<'p> TraceSpec<'p> {
         let machine = &mut *self.machine.borrow_mut();
         let found = &mut *self.found.borrow_mut();
         let mut is_enabled = false;
+        let mut undecided = None;
         for stage in &self.binder.actions[op.step.action as usize].stages {
-            machine.perform(&stage.operation, &stage.args(&op.step.args), &state.values, found)?;
+            let args = stage.args(&op.step.args);
+            match machine.perform(&stage.operation, &args, &state.values, found) {
+                Err(error) if op.step.is_blocked && error.kind == ErrorKind::NotEnumerable => {
+                    found.clear();
+                    machine.perform_some(&stage.operation, &args, &state.values, error.clone(), found)?;
+                    // A constraint may exclude these steps, and not those of other values.
+                    undecided = (!found.is_empty()).then_some(error);
+                }
+                performed => performed?,
+            }
             for next in found.drain(..) {
                 if op.step.is_blocked {
                     is_enabled = is_enabled || machine.exclusion(Some(&state.values), &next, false)?.is_none();
@@ -284,6 +294,9 @@ impl<'p> TraceSpec<'p> {
                     out(self.seen(machine, next)?, stage.is_last);
                 }
             }
+        }
+        if let Some(error) = undecided.filter(|_| !is_enabled) {
+            return Err(error);
         }
         if op.step.is_blocked && !is_enabled {
             out(state.clone(), true);

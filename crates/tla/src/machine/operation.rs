@@ -69,6 +69,48 @@ impl<'p> Machine<'p> {
         self.follow_all(operation, args, &mut found).map(|_| ())
     }
 
+    /// Like [`Machine::perform`], to tell whether there is a step, for unknown arguments whose sets cannot be enumerated.
+    /// There is none if a guard before their first use is false. There is one if there is one for a value that occurs in
+    /// the state, as in `v = Head(q)`: then the states of such values are added. Otherwise the error is that of
+    /// `perform`, which is passed.
+    pub fn perform_some(
+        &mut self,
+        operation: &Operation,
+        args: &[Option<Value>],
+        state: &State,
+        error: Box<EvalError>,
+        out: &mut Vec<State>,
+    ) -> Result<()> {
+        if operation.captures == 0 {
+            self.fresh_step(state);
+            // The kind of the error is one that no part of a formula takes for a truth value.
+            self.stack.extend(args.iter().map(|arg| match arg {
+                Some(value) => Slot::Datum(Datum::Value(value.clone())),
+                None => Slot::Failed(error.clone()),
+            }));
+            if let Ok(Continue(())) = self.act_operation(operation, &mut |_| Ok(Break(()))) {
+                return Ok(());
+            }
+        }
+        let mut unknown = args.iter().enumerate().filter(|(_, arg)| arg.is_none()).map(|(place, _)| place);
+        if let (Some(place), None) = (unknown.next(), unknown.next()) {
+            let mut args = args.to_vec();
+            for value in parts(state) {
+                args[place] = Some(value);
+                // Another value may lead somewhere although this one has an error.
+                let performed = match self.admits(operation, &args) {
+                    Ok(Ok(())) => self.perform(operation, &args, state, out),
+                    refused => refused.map(|_| ()),
+                };
+                match performed {
+                    Err(stopped) if stopped.kind == ErrorKind::Stopped => return Err(stopped),
+                    _ => {}
+                }
+            }
+        }
+        if out.is_empty() { Err(error) } else { Ok(()) }
+    }
+
     /// Every path through the operation in a state, and where it ended: at a bound of `Next` that does not contain
     /// the argument, at an argument to which `Next` gives another value, or in the action.
     pub fn explain_operation(&mut self, operation: &Operation, args: &[Option<Value>], state: &State) -> Explanation {
@@ -535,6 +577,27 @@ impl<'p> Machine<'p> {
             }
         }
     }
+}
+
+/// At most this many values of a state are tried for an unknown argument.
+const MOST_PARTS: usize = 1000;
+
+/// The values in a state, and those that they consist of.
+fn parts(state: &State) -> Vec<Value> {
+    let mut parts: Vec<Value> = state.to_vec();
+    let mut place = 0;
+    while place < parts.len().min(MOST_PARTS) {
+        let inside: Vec<Value> = match &parts[place] {
+            Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) => Vec::new(),
+            Value::Set(set) => set.elements().to_vec(),
+            Value::Seq(seq) => seq.elements().to_vec(),
+            Value::Fun(function) => [function.domain().elements(), function.values()].concat(),
+        };
+        parts.extend(inside);
+        place += 1;
+    }
+    parts.truncate(MOST_PARTS);
+    parts
 }
 
 /// A way, and the known arguments at its end.
