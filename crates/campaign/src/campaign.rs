@@ -289,6 +289,9 @@ impl Checks<'_> {
         if self.tally.expected.is_none() && run.trace.exists() {
             self.tally.expected = judge.operations(&recording).ok();
         }
+        // Whether calls may block is unknown if the specification cannot be evaluated, which is an error and not a failure
+        // of the system.
+        let mut is_unknown = false;
         let (mut report, problem) = match report {
             Ok(report) => {
                 let defect = trace_defect(&run.trace, &report);
@@ -296,7 +299,8 @@ impl Checks<'_> {
             }
             Err(Failed::Stopped(stop)) => (None, Some(Problem::Stopped(stop.to_string()))),
             Err(failed) => {
-                if run.ran.ended == Ended::Finished || is_blocked {
+                is_unknown = is_blocked && matches!(failed, Failed::Spec(_));
+                if run.ran.ended == Ended::Finished || is_unknown {
                     (self.tell)(Event::Unchecked(run, &failed));
                 }
                 (None, Some(Problem::Recording(message(&failed))))
@@ -305,8 +309,6 @@ impl Checks<'_> {
         let (timeout, after) = (self.campaign.workload.timeout, self.started.elapsed());
         // Calls may block for ever if the specification says so.
         let is_allowed = is_blocked && report.as_ref().is_some_and(|report| report.verdict == Verdict::Accepted);
-        // Whether they may is unknown if the check fails, which is an error and not a failure of the system.
-        let is_unknown = is_blocked && report.is_none() && matches!(problem, Some(Problem::Recording(_)));
         let ended = if is_allowed || is_unknown { &Ended::Finished } else { &run.ran.ended };
         let raced = self.new_race(run);
         let is_rejected = report.as_ref().is_some_and(|report| matches!(report.verdict, Verdict::Rejected(_)));

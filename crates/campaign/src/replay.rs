@@ -69,8 +69,8 @@ impl Replay {
             let help = format!("build it with `{build}`, or pass its directory with `--directory`");
             return Err(Error::with_help("the harness", message, help));
         }
-        let Controlled { seed, weak, plain, limit, .. } = *controlled;
-        let (racing, races) = (controlled.racing.clone(), run.race.is_some());
+        let Controlled { seed, weak, plain, races, limit, .. } = *controlled;
+        let (racing, races) = (controlled.racing.clone(), races || run.race.is_some());
         let like = Order { seed, weak, plain, limit, racing, races, ..Order::default() };
         let judge = judge_of(&run, &kept, Some(1)).transpose().map_err(Error::Spec)?;
         Ok(Replay { run, schedule, harness, like, store, judge, host })

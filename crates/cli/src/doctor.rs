@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anstyle::AnsiColor;
+use explore::instrument::cargo::{INSTALL_SOURCES, has_sources};
 use explore::{Control, Order};
 use serde_json::json;
 
@@ -25,7 +26,8 @@ struct Fact {
 }
 
 pub(crate) fn run(args: &DoctorArgs) -> Exit {
-    let facts = [cores(), clock(), control(), counters(), rr(&args.rr), cxx(), cargo(), java(), browser()];
+    let facts =
+        [cores(), clock(), control(), counters(), rr(&args.rr), cxx(), cargo(), rust_sources(), java(), browser()];
     match args.format {
         Output::Json => {
             let shown = facts
@@ -175,6 +177,22 @@ fn cargo() -> Fact {
         is_there: found.is_some(),
         found: found.unwrap_or_else(|| "`cargo` is not installed".into()),
         so: "for harnesses and tests in Rust",
+    }
+}
+
+fn rust_sources() -> Fact {
+    let is_there = has_sources("rustc".as_ref(), Path::new("."));
+    Fact {
+        name: "Rust's sources",
+        is_there,
+        found: match is_there {
+            true => "the toolchain has those of the standard library".into(),
+            false => format!("not installed: `{INSTALL_SOURCES}`"),
+        },
+        so: match is_there {
+            true => "the standard library is built with programs in Rust, so all their schedules can be explored",
+            false => "the standard library is not instrumented: not all schedules of programs in Rust are explored",
+        },
     }
 }
 

@@ -107,6 +107,13 @@ pub(crate) fn exit_of_end(ended: &Ended, race: Option<&DataRace>) -> Exit {
     }
 }
 
+/// The frames of a stack with a source line outside Rust's standard library; all if there are none.
+pub(crate) fn own_frames(stack: &[String]) -> Vec<String> {
+    let is_of_std = |frame: &str| frame.contains(" at /rustc/") || frame.contains("/rustlib/src/rust/library/");
+    let own: Vec<String> = stack.iter().filter(|frame| frame.contains(" at ") && !is_of_std(frame)).cloned().collect();
+    if own.is_empty() { stack.to_vec() } else { own }
+}
+
 /// Prints a data race: both accesses with their operations and stacks.
 pub(crate) fn print_race(race: &DataRace) {
     for access in &race.accesses {
@@ -115,7 +122,7 @@ pub(crate) fn print_race(race: &DataRace) {
             None => format!("thread {}", access.thread),
         };
         outln!("  {subject} {}, after step {}", clean(&access.does), access.after_step);
-        access.stack.iter().for_each(|line| outln!("    in {}", clean(line)));
+        own_frames(&access.stack).iter().for_each(|line| outln!("    in {}", clean(line)));
     }
     outln!("  no lock, atomic access or join orders these two accesses");
 }

@@ -31,5 +31,6 @@ pub(crate) fn said_to_rust() -> Said {
     Said {
         rust_flags: flags("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"),
         doc_flags: flags("CARGO_ENCODED_RUSTDOCFLAGS", "RUSTDOCFLAGS"),
+        wrapper: std::env::var("RUSTC_WRAPPER").ok().filter(|wrapper| !wrapper.is_empty()),
     }
 }

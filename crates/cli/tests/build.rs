@@ -12,7 +12,8 @@ const SOURCE: &str = "#include <atomic>\n#include <thread>\nstd::atomic<int> cou
 
 /// What the audit says about a program that everything is right with.
 const COMPLETE: &str = "instrumented\ncalls the runtime before the C library\n\
-                        all interactions between threads are observed\nexit 0";
+                        all interactions between threads are observed\n\
+                        data races are looked for\nexit 0";
 
 /// Runs the command in a directory with a source file, and then shows the audit of what it built.
 fn check(name: &str, files: &[(&str, &str)], commands: &[&[&str]], program: &str) -> String {

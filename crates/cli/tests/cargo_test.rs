@@ -166,6 +166,214 @@ fn each_test_has_a_verdict_and_failures_are_kept() {
     assert!(report.code == 2 && report.stderr.contains("a run of a test, which has no history"), "{}", report.stderr);
 }
 
+/// Updates that are lost, and accesses that nothing orders.
+const WRONG: &str = r#"
+use mine::{Slot, Cell};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::thread;
+
+macro_rules! loses_an_update {
+    ($($name:ident: $atomic:ty),*) => { $(
+        #[test]
+        fn $name() {
+            let count = <$atomic>::new(0);
+            let add = || count.store(count.load(SeqCst) + 1, SeqCst);
+            thread::scope(|scope| { scope.spawn(add); scope.spawn(add); });
+            assert_eq!(count.load(SeqCst), 2);
+            omnilink::check();
+        }
+    )* };
+}
+loses_an_update!(i64s: AtomicI64, u64s: AtomicU64, u32s: AtomicU32, usizes: AtomicUsize);
+
+#[test]
+fn publishes_too_early() {
+    let slot = Slot::default();
+    thread::scope(|scope| { scope.spawn(|| slot.publish_early(7)); slot.take(); });
+}
+
+#[test]
+fn publishes_relaxed() {
+    let slot = Slot::default();
+    thread::scope(|scope| { scope.spawn(|| slot.publish_relaxed(7)); slot.take(); });
+}
+
+#[test]
+fn two_locks() {
+    let (cell, a, b) = (Cell::default(), Mutex::new(()), Mutex::new(()));
+    thread::scope(|scope| {
+        scope.spawn(|| { let _held = a.lock(); cell.set(cell.get() + 1); });
+        let _held = b.lock();
+        cell.set(cell.get() + 1);
+    });
+}
+"#;
+
+/// Accesses that the standard library orders.
+const RIGHT: &str = r#"
+use mine::{Slot, Cell};
+use std::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock, mpsc};
+use std::thread;
+
+#[test]
+fn publishes() {
+    let slot = Slot::default();
+    thread::scope(|scope| { scope.spawn(|| slot.publish(7)); slot.take(); });
+    assert_eq!(slot.take(), Some(7));
+}
+
+#[test]
+fn locks() {
+    let (cell, mutex) = (Cell::default(), Mutex::new(()));
+    let add = || { let _held = mutex.lock(); cell.set(cell.get() + 1); };
+    thread::scope(|scope| { for _ in 0..3 { scope.spawn(add); } });
+    assert_eq!(cell.get(), 3);
+}
+
+#[test]
+fn shares_a_lock() {
+    let (cell, lock) = (Cell::default(), RwLock::new(()));
+    thread::scope(|scope| {
+        scope.spawn(|| { let _held = lock.write(); cell.set(1); });
+        for _ in 0..2 { scope.spawn(|| { let _held = lock.read(); cell.get() }); }
+    });
+}
+
+#[test]
+fn waits_for_a_condition() {
+    let (cell, mutex, condvar) = (Cell::default(), Mutex::new(false), Condvar::new());
+    thread::scope(|scope| {
+        scope.spawn(|| { cell.set(3); *mutex.lock().unwrap() = true; condvar.notify_one(); });
+        let held = condvar.wait_while(mutex.lock().unwrap(), |ready| !*ready);
+        drop(held);
+        assert_eq!(cell.get(), 3);
+    });
+}
+
+#[test]
+fn parks() {
+    let cell = Arc::new(Cell::default());
+    let (other, me) = (cell.clone(), thread::current());
+    let started = thread::spawn(move || { other.set(4); me.unpark(); });
+    thread::park();
+    assert_eq!(cell.get(), 4);
+    started.join().unwrap();
+}
+
+#[test]
+fn meets_at_a_barrier() {
+    let (cell, barrier) = (Cell::default(), Barrier::new(2));
+    thread::scope(|scope| {
+        scope.spawn(|| { cell.set(5); barrier.wait(); });
+        barrier.wait();
+        assert_eq!(cell.get(), 5);
+    });
+}
+
+#[test]
+fn initializes_once() {
+    static ONCE: OnceLock<Box<u64>> = OnceLock::new();
+    static LAZY: LazyLock<Vec<u64>> = LazyLock::new(|| vec![1, 2]);
+    let get = || (**ONCE.get_or_init(|| Box::new(6)), LAZY.len());
+    thread::scope(|scope| { for _ in 0..2 { scope.spawn(get); } });
+    assert_eq!(get(), (6, 2));
+}
+
+#[test]
+fn sends() {
+    for bound in [None, Some(0), Some(1)] {
+        let cell = Arc::new(Cell::default());
+        let other = cell.clone();
+        let (send, receiver) = match bound {
+            None => { let (sender, receiver) = mpsc::channel(); (Box::new(move || sender.send(1).unwrap()) as Box<dyn Fn() + Send>, receiver) }
+            Some(bound) => { let (sender, receiver) = mpsc::sync_channel(bound); (Box::new(move || sender.send(1).unwrap()) as Box<dyn Fn() + Send>, receiver) }
+        };
+        let started = thread::spawn(move || { other.set(7); send(); });
+        assert_eq!(receiver.recv(), Ok(1));
+        assert_eq!(cell.get(), 7);
+        started.join().unwrap();
+    }
+}
+"#;
+
+/// Values that tests read and write without a lock.
+const CELLS: &str = r#"
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, Ordering::{Acquire, Relaxed, Release}};
+
+#[derive(Default)]
+pub struct Cell(UnsafeCell<u64>);
+unsafe impl Sync for Cell {}
+unsafe impl Send for Cell {}
+
+impl Cell {
+    pub fn set(&self, value: u64) { unsafe { *self.0.get() = value } }
+    pub fn get(&self) -> u64 { unsafe { *self.0.get() } }
+}
+
+#[derive(Default)]
+pub struct Slot { full: AtomicBool, value: Cell }
+
+impl Slot {
+    pub fn publish(&self, value: u64) { self.value.set(value); self.full.store(true, Release); }
+    pub fn publish_relaxed(&self, value: u64) { self.value.set(value); self.full.store(true, Relaxed); }
+    pub fn publish_early(&self, value: u64) { self.full.store(true, Release); self.value.set(value); }
+    pub fn take(&self) -> Option<u64> { self.full.load(Acquire).then(|| self.value.get()) }
+}
+"#;
+
+/// A package that is left uninstrumented because of its name, and that uses atomics of the same types.
+const UNINSTRUMENTED: &str = r#"
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+
+macro_rules! uses {
+    ($($atomic:ty),*) => {
+        pub fn check() { $( let count = <$atomic>::new(0); count.store(count.load(SeqCst) + 1, SeqCst); )* }
+    };
+}
+uses!(AtomicI64, AtomicU64, AtomicU32, AtomicUsize);
+"#;
+
+/// Tests of a package with these cells, which depends on a package that is not instrumented: the lines with verdicts, and
+/// the exit code.
+fn verdicts_on_cells(name: &str, tests: &str) -> (String, i32) {
+    let directory = tool::directory(name);
+    package(&directory, "omnilink", &[("Cargo.toml", &manifest("omnilink", "")), ("src/lib.rs", UNINSTRUMENTED)]);
+    let manifest = manifest("mine", "[workspace]\n[dependencies]\nomnilink = { path = \"../omnilink\" }\n");
+    let files = [("Cargo.toml", &*manifest), ("src/lib.rs", CELLS), ("tests/cells.rs", tests)];
+    let mine = package(&directory, "mine", &files);
+    let (said, code) = cargo(&mine, "test --test cells");
+    (lines(&said, &["test ", "data races"]), code)
+}
+
+#[test]
+fn lost_updates_and_data_races_are_found() {
+    let (said, code) = verdicts_on_cells("cargo-test-wrong", WRONG);
+    // A panic is worse than a race.
+    assert_eq!(code, 5, "{said}");
+    insta::assert_snapshot!(said, @"
+    test i64s ... FAILED (panicked, seed …)
+    test publishes_relaxed ... FAILED (data race, seed …)
+    test publishes_too_early ... FAILED (data race, seed …)
+    test two_locks ... FAILED (data race, seed …)
+    test u32s ... FAILED (panicked, seed …)
+    test u64s ... FAILED (panicked, seed …)
+    test usizes ... FAILED (panicked, seed …)
+    test result: FAILED. 0 passed; 7 failed; 0 ignored
+    ");
+}
+
+#[test]
+fn the_standard_library_orders_accesses() {
+    let (said, code) = verdicts_on_cells("cargo-test-right", RIGHT);
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("test result: ok. 8 passed; 0 failed; 0 ignored") && !said.contains("not looked for"),
+        "{said}"
+    );
+}
+
 #[test]
 fn tests_are_selected_as_by_the_test_harness() {
     let directory = tool::directory("cargo-test-select");
@@ -203,9 +411,9 @@ fn tests_are_selected_as_by_the_test_harness() {
     let (explored, code) = cargo(&tiny, "test --lib --schedule dpor --bound 1 adds");
     let claim = "\n  all schedules with at most 1 preemption were explored, counting only observed steps (unobserved: ";
     assert!(code == 0 && explored.contains(claim), "{explored}");
-    // The standard library is not instrumented.
-    assert!(explored.contains("\ndata races are not looked for: uninstrumented code ("), "{explored}");
-    assert!(explored.contains("\nusing `dfs` with at most 1 preemption, because `dpor` would be"), "{explored}");
+    // The standard library is not instrumented, and the runtime knows of calls into it.
+    assert!(!explored.contains("data races are not looked for"), "{explored}");
+    assert!(explored.contains("using `dfs` with at most 1 preemption, because `dpor` would be"), "{explored}");
     let used = "under control: all schedules with at most 1 preemption (dfs, seed 1)\n";
     assert!(explored.contains(used), "{explored}");
     insta::assert_snapshot!(check("-- --no-such-option"), @"

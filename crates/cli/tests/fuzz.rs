@@ -340,7 +340,7 @@ fn a_doctor_never_fails() {
     assert!(said.ends_with("exit 0"), "{said}");
     let said = run(&directory("doctor-json"), "doctor --format json --rr no-such-rr");
     let json: serde_json::Value = serde_json::from_str(said.trim_end_matches("exit 0")).unwrap();
-    assert_eq!(json["facts"].as_array().unwrap().len(), 9);
+    assert_eq!(json["facts"].as_array().unwrap().len(), 10);
 }
 
 /// One case for each cause, and every run that failed is a failure or an error in all formats.

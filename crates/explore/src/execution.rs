@@ -156,6 +156,9 @@ pub struct Controlled {
     /// The data races known before, as return addresses: their accesses were steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub racing: Vec<[u64; 2]>,
+    /// Whether data races were looked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub races: bool,
     /// The seed of the runtime's random numbers.
     pub seed: u64,
     /// The number of steps.
@@ -189,6 +192,7 @@ impl Execution {
             weak: order.weak,
             plain: order.plain,
             racing: order.racing.clone(),
+            races: order.races,
             seed: order.seed,
             steps: self.steps.len() as u64,
             limit: order.limit,

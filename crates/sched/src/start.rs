@@ -244,7 +244,7 @@ fn serve() {
         read_order();
         IS_SERVING.store(true, Ordering::Relaxed);
         // SAFETY: there is one thread.
-        let child = baton::without_control(|| unsafe { libc::fork() });
+        let child = baton::without_control(|| unsafe { real::fork() });
         IS_SERVING.store(false, Ordering::Relaxed);
         match child {
             0 => {
@@ -255,7 +255,7 @@ fn serve() {
             _ => {
                 let mut status = 0;
                 // SAFETY: it is our child.
-                while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {
+                while unsafe { real::waitpid(child, &raw mut status, 0) } < 0 {
                     let error = std::io::Error::last_os_error();
                     if error.raw_os_error() != Some(libc::EINTR) {
                         fail(&["cannot wait for an execution: ", &error.to_string()]);

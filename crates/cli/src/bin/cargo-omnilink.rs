@@ -34,6 +34,7 @@ Options of `test` and `run`, anywhere before `--`:
 Environment variables:
   OMNILINK_RUNS    The same as `--runs`
   OMNILINK_SEED    The same as `--seed`
+  OMNILINK_STD     `precompiled`: do not build the standard library, even if the toolchain has its sources
 
 A test that fails is kept as a run in `omnilink` in the target directory. `omnilink replay`, `omnilink shrink` and
 `omnilink debug` work on it.

@@ -60,6 +60,11 @@ fn text(audit: &Audit) -> String {
             "interactions between threads elsewhere are not observed: schedules that differ only there are not distinguished"
         }
     }));
+    lines.push(String::from(match (audit.knows_order(), audit.is_complete()) {
+        (true, true) => "data races are looked for",
+        (true, false) => "data races are looked for; one may be missed around a call into Rust's standard library",
+        (false, _) => "data races are not looked for",
+    }));
     lines.join("\n") + "\n"
 }
 
@@ -79,6 +84,7 @@ fn json(audit: &Audit) -> serde_json::Value {
         "instrumented": audit.is_instrumented,
         "runtime_first": audit.is_runtime_first,
         "complete": audit.is_complete(),
+        "races": audit.knows_order(),
         "unseen_calls": audit.unseen_calls,
         "unseen_functions": audit.unseen_functions,
         "unknown": audit.unknown,
@@ -118,6 +124,7 @@ mod tests {
         not inspected: 1
           calls `dlopen`
         interactions between threads elsewhere are not observed: schedules that differ only there are not distinguished
+        data races are not looked for
         ");
     }
 }

@@ -105,8 +105,7 @@ fn cargo(args: &CargoArgs) -> Result<ExitCode, String> {
     if !list.is_empty() {
         let file = here.join(&target).join(cargo::DIRECTORY).join(cargo::LEFT_OUT);
         write_list(&file, &list)?;
-        let outer = std::env::var_os("RUSTC_WRAPPER").filter(|wrapper| !wrapper.is_empty());
-        command.envs(cargo::without_instrumentation(&kit.rustc(), &file, outer));
+        command.envs([cargo::without_instrumentation(&file)]);
         said.rust_flags.push(cargo::list_flag(&list));
     }
     let std = StandardLibrary::of(kit.runtime(), &here);

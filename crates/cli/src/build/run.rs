@@ -20,7 +20,7 @@ use crate::args::{RunArgs, RunOptions};
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
-use crate::outcome::{exit_of_end, print_campaign_error, print_end, print_race};
+use crate::outcome::{exit_of_end, own_frames, print_campaign_error, print_end, print_race};
 use crate::runs::store_option;
 use crate::terminal::finish;
 
@@ -279,11 +279,11 @@ fn shortened(ended: &Ended, name: &str) -> Ended {
     let own = |stack: &[String]| -> Vec<String> {
         let is_of_dependency = |frame: &str| frame.contains("/.cargo/registry/") || frame.contains("/.cargo/git/");
         let mut frames: Vec<String> = Vec::new();
-        for frame in stack.iter().filter(|frame| !frame.contains(" at /rustc/") && frame.contains(" at ")) {
+        for frame in own_frames(stack).into_iter().filter(|frame| frame.contains(" at ")) {
             // The innermost frame of a dependency stands for all of them.
-            let is_inside = is_of_dependency(frame) && frames.last().is_some_and(|last| is_of_dependency(last));
+            let is_inside = is_of_dependency(&frame) && frames.last().is_some_and(|last| is_of_dependency(last));
             if !is_inside {
-                frames.push(frame.clone());
+                frames.push(frame);
             }
         }
         frames

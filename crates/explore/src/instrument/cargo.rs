@@ -52,6 +52,8 @@ pub struct Said {
     pub rust_flags: Vec<String>,
     /// The same for `rustdoc`.
     pub doc_flags: Vec<String>,
+    /// `RUSTC_WRAPPER`.
+    pub wrapper: Option<String>,
 }
 
 /// The standard library of a program.
@@ -92,7 +94,8 @@ pub fn has_sources(rustc: &OsStr, directory: &Path) -> bool {
 /// The variable that has Cargo build the standard library.
 const BUILD_STD: (&str, &str) = ("CARGO_UNSTABLE_BUILD_STD", "std,panic_unwind,panic_abort");
 
-/// The variables for Cargo. `compilers` is the directory of the wrappers, for build scripts.
+/// The variables for Cargo. `compilers` is the directory of the wrappers, for build scripts; the one for `rustc` is beside
+/// it.
 pub fn environment(
     runtime: &Runtime,
     said: &Said,
@@ -115,6 +118,11 @@ pub fn environment(
     if *std == StandardLibrary::Built {
         environment.push((BUILD_STD.0.into(), BUILD_STD.1.into()));
     }
+    if compilers.is_some() {
+        let wrapper = runtime.directory().join(RUSTC);
+        environment.push(("RUSTC_WRAPPER".into(), wrapper.to_string_lossy().into_owned()));
+        environment.extend(said.wrapper.clone().map(|outer| (OUTER.to_owned(), outer)));
+    }
     let wrapper = |name: &str| compilers.map(|directory| directory.join(name)).filter(|path| path.exists());
     for (variable, name) in [("CC", "cc"), ("CXX", "c++")] {
         if let Some(wrapper) = wrapper(name) {
@@ -130,7 +138,11 @@ const LIST: &str = "OMNILINK_UNINSTRUMENTED";
 /// The wrapper that the user has set, for [`WRAPPER`].
 const OUTER: &str = "OMNILINK_RUSTC_WRAPPER";
 
-/// A wrapper for `rustc`: leaves out the instrumentation if the package is in the list, by the directory of its manifest.
+/// The file name of [`WRAPPER`], beside the runtime.
+pub(super) const RUSTC: &str = "rustc";
+
+/// A wrapper for `rustc`: leaves out the instrumentation if the package is in the list, by the directory of its manifest;
+/// and optimizes the standard library, with which a panic would take a minute to print its stack otherwise.
 pub(super) const WRAPPER: &str = "#!/bin/sh
 rustc=$1
 shift
@@ -140,16 +152,15 @@ if [ -n \"$CARGO_MANIFEST_DIR\" ] && grep -Fxqs -e \"$CARGO_MANIFEST_DIR\" \"$OM
         [ \"$argument\" = -Zsanitizer=thread ] || set -- \"$@\" \"$argument\"
     done
 fi
+case \"$CARGO_MANIFEST_DIR $*\" in
+    */rustlib/src/rust/library/* | *rustc-dep-of-std*) set -- \"$@\" -Copt-level=2 ;;
+esac
 exec $OMNILINK_RUSTC_WRAPPER \"$rustc\" \"$@\"
 ";
 
-/// The variables that leave the packages uninstrumented which are listed in this file, one manifest directory a line.
-/// `wrapper` is [`Kit::rustc`](super::Kit::rustc), and `outer` a wrapper that the user has set.
-pub fn without_instrumentation(wrapper: &Path, list: &Path, outer: Option<OsString>) -> Vec<(OsString, OsString)> {
-    let mut variables =
-        vec![("RUSTC_WRAPPER".into(), wrapper.into()), (OsString::from(LIST), list.as_os_str().to_owned())];
-    variables.extend(outer.map(|outer| (OsString::from(OUTER), outer)));
-    variables
+/// The variable that leaves the packages uninstrumented which are listed in this file, one manifest directory a line.
+pub fn without_instrumentation(list: &Path) -> (OsString, OsString) {
+    (LIST.into(), list.as_os_str().to_owned())
 }
 
 /// A flag that does nothing but make Cargo build everything again if the list of uninstrumented packages changes.
@@ -216,7 +227,7 @@ mod tests {
 
     #[test]
     fn flags_come_after_those_of_the_user() {
-        let said = Said { rust_flags: vec!["--cfg".into(), "mine".into()], doc_flags: Vec::new() };
+        let said = Said { rust_flags: vec!["--cfg".into(), "mine".into()], ..Said::default() };
         let environment = environment(&Runtime::at(Path::new("/r")), &said, None, &StandardLibrary::Built);
         let shown: String =
             environment.iter().map(|(name, value)| format!("{name}={}\n", value.replace(SEPARATOR, " "))).collect();

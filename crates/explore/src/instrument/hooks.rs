@@ -6,7 +6,8 @@
 //! runtime then takes everything that any thread has done for ordered before what follows, and everything that this
 //! thread has done for ordered before all that acquires later: races may be missed around such calls, but none is invented.
 //!
-//! Allocation is left out: it orders nothing for the program, and would hide most races.
+//! Allocation and what each thread does at its start are left out: they order nothing for the program, and would hide most
+//! races.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -73,7 +74,7 @@ impl Hooks {
     }
 }
 
-/// The functions of the library that a program may call, except allocation.
+/// The functions of the library that a program may call, except those that order nothing.
 fn functions(library: &[u8]) -> Option<BTreeSet<String>> {
     let mut functions = BTreeSet::new();
     let archive = ArchiveFile::parse(library).ok()?;
@@ -96,7 +97,9 @@ fn functions(library: &[u8]) -> Option<BTreeSet<String>> {
 
 fn is_hooked(function: &str) -> bool {
     let without = ["__rustc::", "std::alloc::", "core::", "<core::", "rust_eh_personality", "__r"];
-    !without.iter().any(|start| function.starts_with(start))
+    let at_start =
+        ["std::thread::current::", "std::thread::spawnhook::", "::set_name", "::set_output_capture", "::cname"];
+    !without.iter().any(|start| function.starts_with(start)) && !at_start.iter().any(|part| function.contains(part))
 }
 
 /// The stubs as assembly: each calls the runtime with the address of its function, and never returns.

@@ -80,7 +80,7 @@ impl Kit {
                 write(&file, kit.wrapper(&compiler).as_bytes(), true).map_err(wrong(&file))?;
             }
         }
-        let rustc = kit.rustc();
+        let rustc = kit.runtime.directory().join(cargo::RUSTC);
         write(&rustc, cargo::WRAPPER.as_bytes(), true).map_err(wrong(&rustc))?;
         let toolchain = kit.toolchain();
         write(&toolchain, kit.cmake().as_bytes(), false).map_err(wrong(&toolchain))?;
@@ -95,11 +95,6 @@ impl Kit {
     /// The directory of the wrappers, which have the compilers' names.
     pub fn wrappers(&self) -> PathBuf {
         self.runtime.directory().join("bin")
-    }
-
-    /// The wrapper for `rustc` that leaves packages uninstrumented, see [`cargo::without_instrumentation`].
-    pub fn rustc(&self) -> PathBuf {
-        self.runtime.directory().join("rustc")
     }
 
     /// The toolchain file for CMake.
