@@ -94,11 +94,17 @@ fn manifest(name: &str, rest: &str) -> String {
 
 /// Calls `cargo omnilink`, and returns what it printed and its exit code.
 fn cargo(directory: &Path, arguments: &str) -> (String, i32) {
+    cargo_with(directory, arguments, &[])
+}
+
+/// The same with these variables.
+fn cargo_with(directory: &Path, arguments: &str, variables: &[(&str, String)]) -> (String, i32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-omnilink"));
     command.arg("omnilink").args(arguments.split_whitespace()).current_dir(directory);
     for variable in ["CARGO_TARGET_DIR", "RUST_BACKTRACE", "OMNILINK_RUNS", "OMNILINK_SEED"] {
         command.env_remove(variable);
     }
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
     let output = command.env("CARGO_NET_OFFLINE", "true").output().expect("the command runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout) + &text(&output.stderr), output.status.code().unwrap_or(-1))
@@ -337,19 +343,50 @@ uses!(AtomicI64, AtomicU64, AtomicU32, AtomicUsize);
 
 /// Tests of a package with these cells, which depends on a package that is not instrumented: the lines with verdicts, and
 /// the exit code.
-fn verdicts_on_cells(name: &str, tests: &str) -> (String, i32) {
+fn verdicts_on_cells(name: &str, tests: &str, variables: &[(&str, String)]) -> (String, i32) {
     let directory = tool::directory(name);
     package(&directory, "omnilink", &[("Cargo.toml", &manifest("omnilink", "")), ("src/lib.rs", UNINSTRUMENTED)]);
     let manifest = manifest("mine", "[workspace]\n[dependencies]\nomnilink = { path = \"../omnilink\" }\n");
     let files = [("Cargo.toml", &*manifest), ("src/lib.rs", CELLS), ("tests/cells.rs", tests)];
     let mine = package(&directory, "mine", &files);
-    let (said, code) = cargo(&mine, "test --test cells");
-    (lines(&said, &["test ", "data races"]), code)
+    let (said, code) = cargo_with(&mine, "test --test cells", variables);
+    if variables.is_empty() {
+        return (verdicts(&said), code);
+    }
+    // All schedules of one test can be explored, because nothing is uninstrumented.
+    let (explored, _) = cargo_with(&mine, "test --test cells --schedule dpor --time 2s -- publishes", variables);
+    assert!(!explored.contains("uninstrumented code") && explored.contains("(dpor, seed 1)"), "{explored}");
+    (verdicts(&said), code)
+}
+
+/// The lines with verdicts.
+fn verdicts(said: &str) -> String {
+    lines(said, &["test ", "data races"])
 }
 
 #[test]
 fn lost_updates_and_data_races_are_found() {
-    let (said, code) = verdicts_on_cells("cargo-test-wrong", WRONG);
+    wrong_cells_fail("cargo-test-wrong", &[]);
+}
+
+#[test]
+fn the_standard_library_orders_accesses() {
+    right_cells_pass("cargo-test-right", &[]);
+}
+
+#[test]
+#[ignore = "needs a toolchain with the sources of the standard library, in the directory OMNILINK_RUST_WITH_SOURCES"]
+fn programs_with_sources_of_the_standard_library_are_instrumented_completely() {
+    let directory = std::env::var("OMNILINK_RUST_WITH_SOURCES").expect("the directory of `cargo` and `rustc`");
+    let path = format!("{directory}:{}", std::env::var("PATH").unwrap_or_default());
+    let program = |name: &str| format!("{directory}/{name}");
+    let variables = [("CARGO", program("cargo")), ("RUSTC", program("rustc")), ("PATH", path)];
+    wrong_cells_fail("cargo-test-wrong-with-sources", &variables);
+    right_cells_pass("cargo-test-right-with-sources", &variables);
+}
+
+fn wrong_cells_fail(name: &str, variables: &[(&str, String)]) {
+    let (said, code) = verdicts_on_cells(name, WRONG, variables);
     // A panic is worse than a race.
     assert_eq!(code, 5, "{said}");
     insta::assert_snapshot!(said, @"
@@ -364,9 +401,8 @@ fn lost_updates_and_data_races_are_found() {
     ");
 }
 
-#[test]
-fn the_standard_library_orders_accesses() {
-    let (said, code) = verdicts_on_cells("cargo-test-right", RIGHT);
+fn right_cells_pass(name: &str, variables: &[(&str, String)]) {
+    let (said, code) = verdicts_on_cells(name, RIGHT, variables);
     assert_eq!(code, 0, "{said}");
     assert!(
         said.contains("test result: ok. 8 passed; 0 failed; 0 ignored") && !said.contains("not looked for"),

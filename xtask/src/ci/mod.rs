@@ -253,6 +253,18 @@ const PARTS: &[Part] = &[
         .needs(&["java", "python3"])],
     },
     Part {
+        name: "rust-std",
+        steps: &[Step::new(
+            "rust-std",
+            "tests of programs in Rust whose standard library is built with them, by a toolchain with its sources",
+            |workspace| {
+                let tests = "nextest run --profile full --run-ignored only with_sources";
+                workspace.cargo_with(tests, &[("OMNILINK_RUST_WITH_SOURCES", "/usr/bin")])
+            },
+        )
+        .needs(&["cargo-nextest", "/usr/bin/cargo", "/usr/lib/rustlib/src/rust/library/Cargo.lock"])],
+    },
+    Part {
         name: "sources",
         steps: &[Step::new(
             "sources",
