@@ -291,7 +291,7 @@ impl Checks<'_> {
         }
         // Whether calls may block is unknown if the specification cannot be evaluated, which is an error and not a failure
         // of the system.
-        let mut is_unknown = false;
+        let is_unknown = is_blocked && matches!(report, Err(Failed::Spec(_)));
         let (mut report, problem) = match report {
             Ok(report) => {
                 let defect = trace_defect(&run.trace, &report);
@@ -299,7 +299,6 @@ impl Checks<'_> {
             }
             Err(Failed::Stopped(stop)) => (None, Some(Problem::Stopped(stop.to_string()))),
             Err(failed) => {
-                is_unknown = is_blocked && matches!(failed, Failed::Spec(_));
                 if run.ran.ended == Ended::Finished || is_unknown {
                     (self.tell)(Event::Unchecked(run, &failed));
                 }

@@ -557,7 +557,7 @@ impl ObjectProgram {
         let Some((run, controlled)) = verdict.execution() else { return Ok(()) };
         let Some(decided) = &run.decided else { return Ok(()) };
         *controlled = Some(repeated(&self.harness, how, run, decided));
-        // What the process wrote vanishes with it. Of several failing tests only the last one is needed.
+        // The files of the process vanish with it. Of several failing tests only the last one is needed.
         let kept = self.harness.scratch.join("failing");
         crate::harness::remove(&kept).map_err(|error| Error::about("the trace", error))?;
         if run.trace.exists() {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anstyle::AnsiColor;
-use explore::instrument::cargo::{INSTALL_SOURCES, has_sources};
+use explore::instrument::cargo::{INSTALL_SOURCES, Toolchain};
 use explore::{Control, Order};
 use serde_json::json;
 
@@ -181,7 +181,7 @@ fn cargo() -> Fact {
 }
 
 fn rust_sources() -> Fact {
-    let is_there = has_sources("rustc".as_ref(), Path::new("."));
+    let is_there = Toolchain::of("rustc".as_ref(), Path::new(".")).is_some_and(|toolchain| toolchain.has_sources());
     Fact {
         name: "Rust's sources",
         is_there,

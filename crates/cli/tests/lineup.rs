@@ -260,7 +260,7 @@ fn a_data_race_is_a_failure(directory: &Path) {
     let json = lineup(directory, &["--test", "set() || set()", "--format", "json"]);
     assert_eq!(json.code, 7, "{}{}", json.stdout, json.stderr);
     assert!(json.stdout.contains("\"verdict\": \"data race\""), "{}", json.stdout);
-    // What a race leads to is reported instead of it.
+    // A failure that follows from a race is reported instead of the race.
     let lost = lineup(directory, &["--test", "inc() || inc()"]);
     assert_eq!(lost.code, 1, "{}{}", lost.stdout, lost.stderr);
     // Known, and accepted.

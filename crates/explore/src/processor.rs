@@ -76,7 +76,7 @@ impl Stopwatch {
     }
 }
 
-/// What the kernel knows about a process group.
+/// The state of a process group, as the kernel tells it.
 #[derive(Debug, Default)]
 struct Usage {
     /// The processor time of all its processes, and of those that they waited for.

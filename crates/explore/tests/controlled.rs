@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use omnilink_explore::audit::{Audit, LibraryKind, symbolize};
-use omnilink_explore::instrument::cargo::{self, Said, StandardLibrary};
+use omnilink_explore::instrument::cargo::{self, Said, StandardLibrary, Toolchain};
 use omnilink_explore::instrument::cxx::{Compiler, Family};
 use omnilink_explore::instrument::hooks::Hooks;
 use omnilink_explore::{Control, Ending, Execution, Once, Order, Runtime};
@@ -184,8 +184,9 @@ fn a_cargo_package_is_instrumented() {
     let target = directory.path().join("target").join(cargo::DIRECTORY);
     let mut command = Command::new(env!("CARGO"));
     command.args(cargo::arguments(&["build", "--offline"].map(OsString::from), &target)).current_dir(&directory);
-    let hooks = Hooks::install(&runtime, "rustc".as_ref(), directory.path());
-    assert!(hooks.is_some(), "rustc and cc are installed");
+    let toolchain = Toolchain::of("rustc".as_ref(), directory.path()).expect("rustc is installed");
+    let hooks = Hooks::install(&runtime, &toolchain);
+    assert!(hooks.is_some(), "cc is installed");
     let output = command
         .envs(cargo::environment(&runtime, &Said::default(), None, &StandardLibrary::Precompiled(hooks)))
         .output()

@@ -71,9 +71,11 @@ impl StandardLibrary {
     pub fn of(runtime: &Runtime, directory: &Path) -> StandardLibrary {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let is_unwanted = std::env::var_os("OMNILINK_STD").is_some_and(|wanted| wanted == "precompiled");
-        match !is_unwanted && has_sources(&rustc, directory) {
-            true => StandardLibrary::Built,
-            false => StandardLibrary::Precompiled(Hooks::install(runtime, &rustc, directory)),
+        match Toolchain::of(&rustc, directory) {
+            Some(toolchain) if toolchain.has_sources() && !is_unwanted => StandardLibrary::Built,
+            toolchain => {
+                StandardLibrary::Precompiled(toolchain.and_then(|toolchain| Hooks::install(runtime, &toolchain)))
+            }
         }
     }
 }
@@ -84,11 +86,27 @@ const SOURCES: &str = "lib/rustlib/src/rust/library/Cargo.lock";
 /// The command that installs these sources.
 pub const INSTALL_SOURCES: &str = "rustup component add rust-src";
 
-/// Whether a toolchain has the sources of the standard library: the one that is used in this directory.
-pub fn has_sources(rustc: &OsStr, directory: &Path) -> bool {
-    let output = Command::new(rustc).args(["--print", "sysroot"]).current_dir(directory).output();
-    let Some(output) = output.ok().filter(|output| output.status.success()) else { return false };
-    Path::new(String::from_utf8_lossy(&output.stdout).trim_end()).join(SOURCES).exists()
+/// The toolchain that is used in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toolchain(PathBuf);
+
+impl Toolchain {
+    /// The toolchain of this compiler; `None` if the compiler cannot be run.
+    pub fn of(rustc: &OsStr, directory: &Path) -> Option<Toolchain> {
+        let output = Command::new(rustc).args(["--print", "sysroot"]).current_dir(directory).output();
+        let output = output.ok().filter(|output| output.status.success())?;
+        Some(Toolchain(String::from_utf8_lossy(&output.stdout).trim_end().into()))
+    }
+
+    /// Whether it has the sources of the standard library.
+    pub fn has_sources(&self) -> bool {
+        self.0.join(SOURCES).exists()
+    }
+
+    /// The directory of its precompiled libraries.
+    pub(super) fn libraries(&self) -> PathBuf {
+        self.0.join("lib/rustlib").join(TARGET).join("lib")
+    }
 }
 
 /// The variable that has Cargo build the standard library.

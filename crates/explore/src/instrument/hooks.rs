@@ -19,6 +19,7 @@ use addr2line::demangle_auto;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol, SymbolKind};
 
+use super::cargo::Toolchain;
 use crate::runtime::{Runtime, fingerprint, write};
 
 /// The function of the runtime that stubs call.
@@ -32,14 +33,10 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// Writes the hooks for the toolchain that is used in a directory, beside the runtime, unless they are there. `None` if
-    /// it has no standard library, or if they cannot be assembled.
-    pub fn install(runtime: &Runtime, rustc: &std::ffi::OsStr, directory: &Path) -> Option<Hooks> {
-        let mut command = Command::new(rustc);
-        command.args(["--print", "target-libdir", "--target", super::cargo::TARGET]).current_dir(directory);
-        let output = command.output().ok().filter(|output| output.status.success())?;
-        let libraries = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end());
-        let library = fs::read_dir(&libraries).ok()?.flatten().map(|entry| entry.path()).find(|path| {
+    /// Writes the hooks for a toolchain, beside the runtime, unless they are there. `None` if it has no standard library, or
+    /// if they cannot be assembled.
+    pub fn install(runtime: &Runtime, toolchain: &Toolchain) -> Option<Hooks> {
+        let library = fs::read_dir(toolchain.libraries()).ok()?.flatten().map(|entry| entry.path()).find(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             name.starts_with("libstd-") && name.ends_with(".rlib")
         })?;
@@ -124,7 +121,8 @@ mod tests {
     fn calls_into_the_standard_library_are_hooked() {
         let directory = tempfile::tempdir().unwrap();
         let runtime = Runtime::install(directory.path()).unwrap();
-        let hooks = Hooks::install(&runtime, "rustc".as_ref(), directory.path()).expect("rustc and cc are installed");
+        let toolchain = Toolchain::of("rustc".as_ref(), directory.path()).expect("rustc is installed");
+        let hooks = Hooks::install(&runtime, &toolchain).expect("cc is installed");
         let options = fs::read_to_string(&hooks.options).unwrap();
         let names = options.lines().filter_map(|line| line.strip_prefix("--wrap="));
         let names: Vec<String> = names.map(|name| demangle_auto(name.into(), None).into_owned()).collect();
@@ -133,7 +131,7 @@ mod tests {
         }
         assert!(!names.iter().any(|name| name.contains("__rdl_alloc") || name.starts_with("std::alloc::")));
         let made = fs::metadata(&hooks.object).unwrap().modified().unwrap();
-        assert_eq!(Hooks::install(&runtime, "rustc".as_ref(), directory.path()), Some(hooks.clone()));
+        assert_eq!(Hooks::install(&runtime, &toolchain), Some(hooks.clone()));
         assert_eq!(fs::metadata(&hooks.object).unwrap().modified().unwrap(), made);
     }
 }
