@@ -238,7 +238,8 @@ final class RecorderTest {
       } catch (InterruptedException unexpected) {
         throw new AssertionError(unexpected);
       }
-      victim.destroyForcibly();
+      // `victim.destroyForcibly()` would close the stream that is being read.
+      victim.toHandle().destroyForcibly();
     }).start();
     int printed = 1;
     for (String line = output.readLine(); line != null; line = output.readLine(), printed++) {
