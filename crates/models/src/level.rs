@@ -13,7 +13,7 @@ use weak::registers::{self, Axioms, Decision, Touch};
 use weak::{Action, Class, Explained, Forms, Level, Report, Unexplained, ViewError};
 
 use crate::check::{Error, FIRST_WIDTH, Method, Watcher, merge, refuse_mixed, watched};
-use crate::{Atom, BadModel, Model, Visitor, with_model};
+use crate::{Atom, Model};
 
 /// How to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,13 +105,17 @@ pub fn check<M: Model>(
 
 /// Checks a history against a built-in model.
 ///
-/// This is compiled here, so that crates that call it do not compile the search for every model.
+/// This is compiled here, so that crates that call it do not compile the search for every model. The tests of this crate's
+/// modules do not call it, and need not wait for that either.
+#[cfg(not(test))]
 pub fn check_named(
     name: &str,
     history: &History<Call>,
     options: &Options,
     watcher: &dyn Watcher,
-) -> Result<Result<Checked, Error>, BadModel> {
+) -> Result<Result<Checked, Error>, crate::BadModel> {
+    use crate::{Visitor, with_model};
+
     struct Check<'a> {
         history: &'a History<Call>,
         options: &'a Options,

@@ -4,8 +4,6 @@
 //! history in true time decides what is right: a trace that is read with the clocks of the hosts is never rejected if
 //! the history in true time is allowed, whatever the differences are.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is tests")]
-
 use fastrand::Rng;
 use history::format::otlp;
 use history::{Call, History, IllFormed, Trace};

@@ -5,8 +5,6 @@
 //! alone, and, where the history is short enough, by placing operations level by level without any reduction. The
 //! ways must agree with each other before their verdict is compared with the label.
 
-#![expect(clippy::unwrap_used, reason = "a test whose data cannot be read fails")]
-
 mod load;
 
 use std::collections::BTreeMap;

@@ -1,8 +1,6 @@
 //! Histories that end stuck, against an oracle that tries every order of the operations that returned, and then asks
 //! whether the object blocks each of those that did not.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is tests")]
-
 use fastrand::Rng;
 use history::{Call, End, History, Precedence, ProcessId, Record, Trace, Value};
 use models::check::{Options, check};

@@ -4,8 +4,6 @@
 //! Operations of the generated histories miss some of those before them; clocks are coarse, so that operations of one
 //! process often touch.
 
-#![allow(clippy::unwrap_used, reason = "all of this file is tests")]
-
 use std::collections::BTreeMap;
 
 use fastrand::Rng;

@@ -5,8 +5,6 @@
 //! own objects and reads intervals directly. Orders are replayed on those objects, and the operations named by a
 //! violation must have no order on their own.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is tests")]
-
 use std::collections::HashSet;
 use std::time::Instant;
 

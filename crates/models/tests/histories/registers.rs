@@ -5,8 +5,6 @@
 //! coarse, so that operations of one process often touch. Orders are replayed, and the operations named by a
 //! violation must have no order on their own.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is tests")]
-
 use std::time::Instant;
 
 use fastrand::Rng;

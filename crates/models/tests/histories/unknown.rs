@@ -5,8 +5,6 @@
 //! operations took effect. Most histories have corrupted results. Of the operations with an unknown outcome, half
 //! took effect, and some have a latest time. Clocks are coarse, so that times are often equal.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "all of this file is tests")]
-
 use fastrand::Rng;
 use history::{Call, History, Interval, Op, OpId, ProcessId, Value};
 use models::check::Options;
