@@ -123,8 +123,6 @@ pub enum Event<'a> {
         count: Count,
         /// The verdicts so far.
         tally: &'a Tally,
-        /// The time since the start of the campaign.
-        after: Duration,
     },
 }
 
@@ -259,7 +257,7 @@ impl Judging<Executed<Plan>> for Checks<'_> {
     }
 
     fn progress(&mut self, count: Count) {
-        (self.tell)(Event::Progress { count, tally: &self.tally, after: self.started.elapsed() });
+        (self.tell)(Event::Progress { count, tally: &self.tally });
     }
 }
 

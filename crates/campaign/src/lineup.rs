@@ -44,6 +44,12 @@ const ORDERS: usize = 8 << 10;
 /// The largest number of executions in search of one with fewer preemptions.
 const REDUCTION: u64 = 5_000;
 
+/// The least time to look for a failure again, with a process for each execution.
+const CONFIRMATION: Duration = Duration::from_secs(10);
+
+/// The number of executions of a test in which weak loads are looked for: nearly always the first one has them.
+const LOOKED_AT: u64 = 8;
+
 /// Of this many executions in one process, one is the first again.
 const REPETITION: u64 = 256;
 
@@ -89,6 +95,8 @@ pub struct Tested {
     pub concurrent_time: Duration,
     /// The claims about schedules, if phase 2 ran.
     pub explored: Option<Explored>,
+    /// Whether it loads with an order that is weaker than sequentially consistent.
+    pub has_weak_loads: bool,
     /// Why data races that it had are accepted.
     pub accepted_races: BTreeSet<String>,
     /// The verdict.
@@ -258,6 +266,7 @@ impl ObjectProgram {
             executions: 0,
             concurrent_time: Duration::ZERO,
             explored: None,
+            has_weak_loads: false,
             accepted_races: BTreeSet::new(),
             verdict: LineupVerdict::Passed,
         };
@@ -290,11 +299,13 @@ impl ObjectProgram {
             LineupVerdict::Raced(_) => !exploration.stops_at_race,
             _ => false,
         };
-        if is_open && exploration.samples > 0 && !is_complete {
+        // An exploration covers the executions of sequentially consistent memory.
+        let is_weak_left = tested.has_weak_loads && exploration.scheduling.order.races;
+        if is_open && exploration.samples > 0 && (!is_complete || is_weak_left) {
             let (explored, executions) = (tested.explored.take(), tested.executions);
             let verdict = std::mem::replace(&mut tested.verdict, LineupVerdict::Passed);
             let mut sampling = Exploration { executions: exploration.samples, ..exploration.clone() };
-            sampling.scheduling.how = How::Random;
+            sampling.scheduling.how = How::Mix;
             self.explore_and_confirm(&mut tested, &calls, &sampling, &mut |more| progress(executions + more))?;
             tested.executions += executions;
             if !tested.verdict.has_failed() {
@@ -330,10 +341,15 @@ impl ObjectProgram {
         if let Some(why) = why {
             let executions = tested.executions;
             let stops_at_race = exploration.stops_at_race || matches!(tested.verdict, LineupVerdict::Raced(_));
-            let exploration = &Exploration { stops_at_race, ..exploration.clone() };
+            // A failure that was found in time is confirmed also after it.
+            let until = match why {
+                Isolated::OtherVerdict => exploration.until.map(|until| until.max(Instant::now() + CONFIRMATION)),
+                Isolated::OtherSteps => exploration.until,
+            };
+            let exploration = &Exploration { stops_at_race, until, ..exploration.clone() };
             self.explore(tested, calls, exploration, false, progress)?;
-            let is_confirmed = why == Isolated::OtherVerdict && tested.verdict.has_failed();
-            tested.isolated = tested.isolated.or(Some(why).filter(|_| !is_confirmed));
+            let is_known = matches!(tested.verdict, LineupVerdict::Passed) || why == Isolated::OtherSteps;
+            tested.isolated = tested.isolated.or(Some(why).filter(|_| is_known));
             tested.executions += executions;
         }
         Ok(())
@@ -496,8 +512,11 @@ impl ObjectProgram {
         let (mut verdict, mut error) = (LineupVerdict::Passed, None);
         let (mut executions, mut not_started) = (0, 0);
         let mut accepted_races = BTreeSet::new();
+        let mut has_weak_loads = false;
         let mut judge = |run: Executed<Plan>| {
             executions += 1;
+            has_weak_loads |= executions <= LOOKED_AT
+                && run.decided.as_ref().is_some_and(|decided| decided.execution.has_weak_loads());
             not_started += u64::from(matches!(run.ran.ended, Ended::BrokenOff { .. }));
             progress(executions);
             let mut accept = |reason: &str| _ = accepted_races.insert(reason.to_owned());
@@ -538,6 +557,7 @@ impl ObjectProgram {
             self.confirm(&mut verdict, scheduling.how)?;
         }
         tested.executions = executions;
+        tested.has_weak_loads |= has_weak_loads;
         tested.accepted_races.append(&mut accepted_races);
         tested.verdict = match stopped {
             Stopped::Enough => verdict,

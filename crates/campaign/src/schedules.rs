@@ -22,7 +22,7 @@ pub enum How {
     Pct,
     /// The thread whose next step has the highest priority; redrawn for racing steps.
     Pos,
-    /// The three above in turns.
+    /// The three above in turns, with weak memory in every second turn if it is known what orders accesses.
     Mix,
     /// All schedules, those with few preemptions first.
     Dfs,
@@ -94,6 +94,11 @@ impl Scheduling {
     /// conditions are those of [`How::Dpor`].
     fn merges(&self) -> bool {
         self.how == How::Dfs && !self.dfs.every_schedule && self.unseen.is_none() && !self.order.weak
+    }
+
+    /// Whether memory is weak in some of the executions. Unobserved synchronization would make reads possible that are not.
+    pub(crate) fn has_weak_turns(&self) -> bool {
+        self.how == How::Mix && self.order.races && !self.order.weak
     }
 
     fn dfs(&self) -> Dfs {
@@ -337,7 +342,9 @@ impl Chosen {
         let order = scheduling.order.clone();
         match scheduling.how {
             How::Random | How::Pct | How::Pos | How::Mix => {
-                Chosen::Sampling(Sampling::mixed(order, scheduling.how.policies()))
+                let has_weak_turns = scheduling.has_weak_turns();
+                let sampling = Sampling::mixed(order, scheduling.how.policies());
+                Chosen::Sampling(if has_weak_turns { sampling.weak_in_turns() } else { sampling })
             }
             How::Dfs => Chosen::Dfs(scheduling.dfs()),
             How::Dpor => Chosen::Dpor(Dpor::new(order)),

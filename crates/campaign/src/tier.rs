@@ -166,13 +166,16 @@ impl Campaign {
         let limits = limits.join(" or ");
         let perturb: Vec<&str> = perturb.iter().map(|disturbance| disturbance.name()).collect();
         let schedule = match tier {
-            Tier::Controlled(_, Scheduling { how, order, .. }) => {
+            Tier::Controlled(_, scheduling) => {
+                let Scheduling { how, order, .. } = scheduling;
+                let turns =
+                    if scheduling.has_weak_turns() { "; half of the runs with weak memory as in C11" } else { "" };
                 let plain = match (order.plain, order.races) {
                     (true, _) | (false, true) => "",
                     (false, false) => "; plain accesses are not steps, see `--plain`",
                 };
                 let weak = ", weak memory as in C11: a failure may be impossible on your processor";
-                format!("controlled ({}{plain}){}", how.name(), if order.weak { weak } else { "" })
+                format!("controlled ({}{turns}{plain}){}", how.name(), if order.weak { weak } else { "" })
             }
             Tier::Rr(rr) => format!("recorded with `{rr} record --chaos`, disturbances: {}", perturb.join(", ")),
             Tier::Free => format!("disturbances: {}", perturb.join(", ")),

@@ -1,11 +1,10 @@
 //! `omnilink fuzz`: runs a harness many times, checks every trace, and keeps the runs that fail.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use campaign::{Campaign, Choice, DfsOptions, Event, Executed, Explored, Findings, Kind, Seen, now};
 use explore::{Asked, DataRace, Ended, Plan, Program, Store, Workload};
-use indicatif::ProgressBar;
 use judge::{InputError, Judge};
 use report::{Report, clean};
 use schedule::channel::Policy;
@@ -18,8 +17,10 @@ use crate::exit::Exit;
 use crate::harness::stale::Existing;
 use crate::host::HOST;
 use crate::limits;
-use crate::outcome::{print_campaign_error, print_end, print_failure, print_race, print_spec_error};
-use crate::progress::{bar, shows_counters};
+use crate::outcome::{
+    print_campaign_error, print_end, print_failure, print_outdated_reads, print_race, print_spec_error,
+};
+use crate::progress::Display;
 use crate::project::read_settings;
 use crate::runs::store_option;
 use crate::terminal::complain;
@@ -106,9 +107,9 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
 }
 
 fn fuzz(args: &FuzzArgs, campaign: &Campaign) -> Result<Exit, Exit> {
-    let mut printer = ProgressPrinter { args, campaign, bar: bar(args.progress), shown: Instant::now() };
+    let mut printer = ProgressPrinter { args, campaign, display: Display::new(args.progress) };
     let findings = campaign.run(&mut |event| printer.print(event));
-    printer.bar.finish_and_clear();
+    printer.display.clear();
     let findings = findings.map_err(print_campaign_error)?;
     let concluded = conclude(args, campaign, &findings);
     // Earlier results count, however the campaign ended.
@@ -121,33 +122,21 @@ fn fuzz(args: &FuzzArgs, campaign: &Campaign) -> Result<Exit, Exit> {
 struct ProgressPrinter<'a> {
     args: &'a FuzzArgs,
     campaign: &'a Campaign,
-    bar: ProgressBar,
-    /// When the last line of counters was printed.
-    shown: Instant,
+    display: Display,
 }
-
-/// The time between two lines of counters.
-const COUNTERS: Duration = Duration::from_secs(5);
 
 impl ProgressPrinter<'_> {
     fn print(&mut self, event: Event<'_>) {
         let is_human = self.args.format == Output::Human;
         match event {
-            Event::Progress { count, tally, after } => {
-                if shows_counters(self.args.progress) && self.shown.elapsed() >= COUNTERS {
-                    self.shown = Instant::now();
-                    errln!("{:.0} s: {}", after.as_secs_f64(), tally.progress(count));
-                }
-                self.bar.set_message(tally.progress(count));
-                self.bar.tick();
-            }
-            Event::Unchecked(run, failed) => self.bar.suspend(|| _ = print_failure(failed, &run.label())),
+            Event::Progress { count, tally } => self.display.show(tally.progress(count)),
+            Event::Unchecked(run, failed) => self.display.suspend(|| _ = print_failure(failed, &run.label())),
             Event::Said(line) if is_human => outln!("{line}"),
             Event::Failed(run, report, seen, race) if is_human => {
-                self.bar.suspend(|| tell_failure(self.args, run, report, seen, race));
+                self.display.suspend(|| tell_failure(self.args, run, report, seen, race));
             }
             Event::Kept { run, id, repeats, after } if is_human => {
-                self.bar.suspend(|| tell_kept(&self.campaign.store, run, id, repeats, after));
+                self.display.suspend(|| tell_kept(&self.campaign.store, run, id, repeats, after));
             }
             Event::Said(_) | Event::Failed(..) | Event::Kept { .. } => {}
         }
@@ -173,7 +162,7 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
     outln!();
     match (&run.ran.ended, report) {
         (Ended::Finished, _) if seen.kind == Kind::Raced => {
-            outln!("{}: data race", run.label());
+            outln!("{}: {}", run.label(), race.map_or("data race", DataRace::kind));
             race.iter().for_each(|race| print_race(race));
             if let Some(report) = report {
                 // An exploration needs the same steps in each execution.
@@ -207,9 +196,10 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
         _ => outln!("{}: {}, {}", run.label(), seen.kind.word(), clean(seen.shown())),
     }
     if let Some(race) = race {
-        outln!("it has a data race:");
+        outln!("it has a {}:", race.kind());
         print_race(race);
     }
+    run.decided.iter().for_each(|decided| print_outdated_reads(&decided.execution.controlled("", &decided.order)));
 }
 
 /// Whether a rejection may be due to weak memory alone: a load may read an older store although a newer one was made

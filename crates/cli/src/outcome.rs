@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use campaign::{Error, too_long};
-use explore::{Blocked, DataRace, Ended, StoreError};
+use explore::{Blocked, Controlled, DataRace, Ended, StoreError, counted};
 use judge::{Failed, InputError};
 use report::{Report, Verdict, clean};
 
@@ -124,7 +124,15 @@ pub(crate) fn print_race(race: &DataRace) {
         outln!("  {subject} {}, after step {}", clean(&access.does), access.after_step);
         own_frames(&access.stack).iter().for_each(|line| outln!("    in {}", clean(line)));
     }
-    outln!("  no lock, atomic access or join orders these two accesses");
+    outln!("  {}", race.reason());
+}
+
+/// Says whether an execution needs memory that is weaker than that of most processors.
+pub(crate) fn print_outdated_reads(controlled: &Controlled) {
+    if controlled.outdated_reads > 0 {
+        let loads = counted(controlled.outdated_reads as u64, "load");
+        outln!("{loads} read another store than the last one, as C11 allows; not every processor does");
+    }
 }
 
 /// Prints the next step and the stack of threads that had not ended.

@@ -135,8 +135,8 @@ fn each_test_has_a_verdict_and_failures_are_kept() {
     let (said, code) = cargo(&tiny, "test --lib");
     assert_eq!(code, 5, "{said}");
     insta::assert_snapshot!(lines(&said, &["test ", "running"]), @"
-    running 7 tests under control: 100 schedules each (pos, seeds from 1)
-    test tests::adds ... ok (100 schedules)
+    running 7 tests under control: 300 schedules each (mix, seeds from 1)
+    test tests::adds ... ok (300 schedules)
     test tests::alone ... ok (starts no thread)
     test tests::does_not_panic ... FAILED (did not panic, seed …)
     test tests::locks_in_two_orders ... FAILED (deadlock, seed …)
@@ -422,22 +422,20 @@ fn tests_are_selected_as_by_the_test_harness() {
     exit 0
     ");
     insta::assert_snapshot!(check("-- --exact tests::adds"), @"
-    test tests::adds ... ok (100 schedules)
+    test tests::adds ... ok (300 schedules)
     test result: ok. 1 passed; 0 failed; 0 ignored
     exit 0
     ");
-    insta::assert_snapshot!(check("-- --ignored"), @"
-    test tests::publishes_too_early ... ok (100 schedules)
+    // Only weak memory shows it, which `mix` has in turns.
+    insta::assert_snapshot!(check("--schedule pos -- --ignored"), @"
+    test tests::publishes_too_early ... ok (300 schedules)
     test result: ok. 1 passed; 0 failed; 0 ignored
     exit 0
     ");
-    // Only weak memory shows it.
-    insta::assert_snapshot!(check("--weak-memory --seed 1 -- --include-ignored early"), @"
-    test tests::publishes_too_early ... FAILED (panicked, seed …)
-    test result: FAILED. 0 passed; 1 failed; 0 ignored
-    error: test failed, to rerun pass `--lib`
-    exit 5
-    ");
+    for options in ["--seed 1", "--weak-memory --schedule pos --seed 1"] {
+        let found = check(&format!("{options} -- --include-ignored early"));
+        assert!(found.starts_with("test tests::publishes_too_early ... FAILED (panicked, seed …)\n"), "{found}");
+    }
     let (explored, code) = cargo(&tiny, "test --lib --schedule dpor --bound 1 adds");
     let claim = "\n  all schedules with at most 1 preemption were explored, counting only observed steps (unobserved: ";
     assert!(code == 0 && explored.contains(claim), "{explored}");
@@ -452,7 +450,7 @@ fn tests_are_selected_as_by_the_test_harness() {
     exit 2
     ");
     insta::assert_snapshot!(check("--max-steps 30 adds"), @"
-    test tests::adds ... inconclusive (100 of 100 schedules took more than 30 steps)
+    test tests::adds ... inconclusive (300 of 300 schedules took more than 30 steps)
     test result: inconclusive. 0 passed; 0 failed; 1 inconclusive; 0 ignored
     error: test failed, to rerun pass `--lib`
     exit 3
@@ -551,7 +549,7 @@ fn tasks_of_tokio_are_controlled() {
     let (said, _) = cargo(&tiny, "test --lib");
     insta::assert_snapshot!(lines(&said, &["test "]), @"
     test tests::both_updates_count ... FAILED (panicked, seed …)
-    test tests::sleeps_an_hour ... ok (100 schedules)
+    test tests::sleeps_an_hour ... ok (300 schedules)
     test tests::waits_for_nothing ... FAILED (deadlock, seed …)
     test result: FAILED. 1 passed; 2 failed; 0 ignored
     ");

@@ -140,7 +140,7 @@ fn a_queue_that_gives_up_too_early_has_no_serial_run(directory: &Path) {
     choose(directory, "queue", "wrong");
     let found = lineup(directory, &["--size", "2x2", "--tests", "50"]);
     insta::assert_snapshot!(failure(&found), @"
-    add(400) add(400) || add(200) try_take() (seed 1): no serial run explains it
+    add(400) add(400) || add(200) try_take() (2x2, seed 1): no serial run explains it
     smallest test that fails alike: add(400) || add(200) try_take()
 
     In every serial order that fits these times, `try_take()` of thread 1 returns 200; here it returned nil.
@@ -169,7 +169,7 @@ fn a_lock_that_is_not_released_is_stuck(directory: &Path) {
     choose(directory, "counter", "wrong");
     let found = lineup(directory, &["--size", "2x2", "--tests", "50"]);
     insta::assert_snapshot!(failure(&found), @"
-    get() get() || inc() get() (seed 1): stuck, and no serial run is
+    get() get() || inc() get() (2x2, seed 1): stuck, and no serial run is
     smallest test that fails alike: get() || inc() get()
 
     `get()` of thread 1 never returned, but after every serial order of the finished operations that fits these times it returns 1.

@@ -478,6 +478,7 @@ impl Channel {
         }
         let flags = [
             (order.weak, Settings::WEAK),
+            (order.fresh, Settings::FRESH),
             (order.plain, Settings::PLAIN),
             (order.strict, Settings::STRICT),
             (order.batch, Settings::BATCH),

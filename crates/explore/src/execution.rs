@@ -1,7 +1,7 @@
 //! One execution under control: the order for it, and its outcome.
 
 use schedule::channel::{Outcome, Pending, Policy, Standing};
-use schedule::{Decision, Kind, Schedule, Step};
+use schedule::{Decision, Kind, MemoryOrder, Schedule, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::program::{Blocked, Ended};
@@ -28,6 +28,8 @@ pub struct Order {
     pub strict: bool,
     /// Whether loads may read stores other than the last one, as C11 allows.
     pub weak: bool,
+    /// Whether no load then reads a store older than those of recorded operations that have returned.
+    pub fresh: bool,
     /// Whether unsynchronized accesses are steps too.
     pub plain: bool,
     /// Whether to look for data races. Reports are reliable only if all synchronizing code is instrumented.
@@ -57,6 +59,7 @@ impl Default for Order {
             sleep: 0,
             strict: false,
             weak: false,
+            fresh: false,
             plain: false,
             races: false,
             racing: Vec::new(),
@@ -151,6 +154,12 @@ pub struct Controlled {
     pub strategy: String,
     /// Whether loads could read stores other than the last one, as C11 allows.
     pub weak: bool,
+    /// Whether no load then read a store older than those of recorded operations that had returned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fresh: bool,
+    /// The number of loads that read another store than the last one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outdated_reads: usize,
     /// Whether unsynchronized accesses were steps too.
     pub plain: bool,
     /// The data races known before, as return addresses: their accesses were steps.
@@ -180,16 +189,36 @@ pub struct Controlled {
     pub smaller_than: Option<String>,
 }
 
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 fn step_limit() -> u64 {
     STEP_LIMIT
 }
 
 impl Execution {
+    /// Whether it loads with an order that is weaker than sequentially consistent.
+    pub fn has_weak_loads(&self) -> bool {
+        let is_weak = |step: &Step| {
+            step.kind() == Some(Kind::Load)
+                && MemoryOrder::from_number(step.order) != MemoryOrder::SequentiallyConsistent
+        };
+        self.steps.iter().any(is_weak)
+    }
+
+    /// The number of loads that read another store than the last one.
+    fn outdated_reads(&self) -> usize {
+        self.decisions.iter().filter(|decision| decision.is_outdated_read()).count()
+    }
+
     /// The stored description of how this execution was controlled.
     pub fn controlled(&self, strategy: &str, order: &Order) -> Controlled {
         Controlled {
             strategy: strategy.to_owned(),
             weak: order.weak,
+            fresh: order.fresh,
+            outdated_reads: self.outdated_reads(),
             plain: order.plain,
             racing: order.racing.clone(),
             races: order.races,

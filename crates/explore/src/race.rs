@@ -1,4 +1,5 @@
-//! Data races: two conflicting accesses, at most one of them atomic, that nothing orders.
+//! Data races: two conflicting accesses, at most one of them atomic, that nothing orders. Memory that is freed twice, or
+//! accessed when it may be freed, is one too.
 //!
 //! The runtime reports the first race of an execution with the code addresses and the numbers of its accesses. Their
 //! stacks come from a replay, in which the runtime watches for accesses with these numbers.
@@ -45,7 +46,26 @@ impl DataRace {
             Some(place) => format!("{} in {place}", access.does),
             None => access.does.clone(),
         };
-        format!("data race: {}, {}", access(&self.accesses[0]), access(&self.accesses[1]))
+        format!("{}: {}, {}", self.kind(), access(&self.accesses[0]), access(&self.accesses[1]))
+    }
+
+    /// Which kind of failure it is, in two or three words.
+    pub fn kind(&self) -> &'static str {
+        match self.accesses.iter().filter(|access| access.does == FREES).count() {
+            0 => "data race",
+            1 => "use after free",
+            _ => "double free",
+        }
+    }
+
+    /// Why these two accesses are a failure.
+    pub fn reason(&self) -> &'static str {
+        match self.accesses.each_ref().map(|access| access.does == FREES) {
+            [false, false] => "no lock, atomic access or join orders these two accesses",
+            [false, true] => "no lock, atomic access or join orders these two: the memory may be freed first",
+            [true, false] => "the memory had been freed",
+            [true, true] => "the memory is freed twice",
+        }
     }
 }
 
@@ -58,7 +78,7 @@ pub struct RacedAccess {
     /// The operation it is part of, as reports show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// What it does: `writes`, `reads`, or the same atomically.
+    /// What it does: `writes`, `reads`, the same atomically, or `frees`.
     pub does: String,
     /// The number of steps before it.
     pub after_step: u64,
@@ -66,9 +86,12 @@ pub struct RacedAccess {
     pub stack: Vec<String>,
 }
 
+const FREES: &str = "frees";
+
 /// What an access does, as a verb.
 pub fn verb(access: &RacingAccess) -> &'static str {
     match (access.is_atomic != 0, access.writes != 0) {
+        _ if access.writes == RacingAccess::FREES => FREES,
         (false, false) => "reads",
         (false, true) => "writes",
         (true, false) => "atomically reads",

@@ -224,6 +224,11 @@ pub(crate) fn is_weak() -> bool {
     SHARED.is_weak.load(Ordering::Relaxed)
 }
 
+/// Whether stores are visible once their operations have returned.
+pub(crate) fn is_fresh() -> bool {
+    CHANNEL.settings().flags & Settings::FRESH != 0
+}
+
 /// Whether to look for data races.
 #[inline]
 pub(crate) fn looks_for_races() -> bool {

@@ -250,7 +250,7 @@ impl Channel {
                 place: access.place,
                 number: access.number,
                 thread: access.thread.into(),
-                writes: access.writes.into(),
+                writes: if access.frees { RacingAccess::FREES } else { access.writes.into() },
                 is_atomic: access.is_atomic.into(),
                 ..*race
             };

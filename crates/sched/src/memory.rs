@@ -108,6 +108,8 @@ pub(crate) struct Memory {
     fences: Vec<Clock>,
     /// What was released to every later acquire.
     unseen: Clock,
+    /// What recorded operations did that have returned.
+    returned: Clock,
 }
 
 impl Memory {
@@ -122,6 +124,7 @@ impl Memory {
             objects: BTreeMap::new(),
             fences: Vec::new(),
             unseen: Clock { times: Vec::new(), fences: 0 },
+            returned: Clock { times: Vec::new(), fences: 0 },
         }
     }
 
@@ -173,6 +176,15 @@ impl Memory {
         self.thread(thread).clock.join(&everything);
     }
 
+    /// A thread ends a recorded operation: no thread reads anything older from now on than what the operation did. On a
+    /// processor, stores become visible in time; C11 alone does not demand it. This orders nothing.
+    pub(crate) fn operation_returned(&mut self, thread: usize) {
+        let own = self.thread(thread).clock.times.get(thread).copied().unwrap_or_default();
+        let times = &mut self.returned.times;
+        times.resize(times.len().max(thread + 1), 0);
+        times[thread] = own;
+    }
+
     /// The number of stores that a load may read, counted from the last one. At least one. `current` is the value in
     /// memory.
     pub(crate) fn readable(
@@ -195,6 +207,7 @@ impl Memory {
         let before_fence = fences.checked_sub(1).map(|last| &self.fences[last]);
         let is_floor = |store: &Store| {
             store.was_touched_before(clock)
+                || store.was_touched_before(&self.returned)
                 || before_fence.is_some_and(|before| store.was_touched_before(before))
                 || store.sequential.is_some_and(|earlier| sequential || earlier < fences)
         };

@@ -7,10 +7,12 @@
 //! atomic, and the earlier one's time is not in the clock of the later one's thread.
 //!
 //! For each eight bytes the last [`KEPT`] accesses are stored, as in ThreadSanitizer, so a race may be missed; a
-//! reported race is a race of the execution, if all synchronizing code is instrumented. Freed memory is forgotten,
-//! because allocators pass it between threads unobserved.
+//! reported race is a race of the execution, if all synchronizing code is instrumented.
+//!
+//! Freeing memory is a write to all of it. What follows is a use after free, whatever orders it, until the memory is
+//! allocated again: then everything about it is forgotten, because allocators pass it between threads unobserved.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// At most this many accesses are stored for each eight bytes.
@@ -22,6 +24,8 @@ pub(crate) struct Access {
     pub(crate) thread: u8,
     pub(crate) writes: bool,
     pub(crate) is_atomic: bool,
+    /// Whether it returns the memory to the allocator, which also writes.
+    pub(crate) frees: bool,
     /// Its return address.
     pub(crate) place: u64,
     /// When it happens, by its thread's clock.
@@ -31,6 +35,11 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    /// An unsynchronized write at this place. Its thread, time and number are not known yet.
+    pub(crate) fn writing(place: u64) -> Access {
+        Access { thread: 0, writes: true, is_atomic: false, frees: false, place, time: 0, number: 0 }
+    }
+
     fn conflicts(&self, other: &Access) -> bool {
         self.thread != other.thread && (self.writes || other.writes) && !(self.is_atomic && other.is_atomic)
     }
@@ -44,13 +53,15 @@ type Cell = Vec<(Access, u8)>;
 pub(crate) struct Races {
     /// By address divided by eight.
     cells: HashMap<u64, Cell, BuildHasherDefault<Mix>>,
+    /// The memory that is freed, by its start: its end, and the access that freed it.
+    freed: BTreeMap<u64, (u64, Access)>,
     /// The number of accesses so far.
     accesses: u64,
 }
 
 impl Races {
     pub(crate) const fn new() -> Races {
-        Races { cells: HashMap::with_hasher(BuildHasherDefault::new()), accesses: 0 }
+        Races { cells: HashMap::with_hasher(BuildHasherDefault::new()), freed: BTreeMap::new(), accesses: 0 }
     }
 
     /// Forgets everything.
@@ -64,8 +75,8 @@ impl Races {
         self.accesses
     }
 
-    /// Records an access. Returns an earlier one that it races with: `is_ordered` tells whether an earlier access happened
-    /// before this one, or need not.
+    /// Records an access. Returns an earlier one that it races with, or that freed the memory: `is_ordered` tells whether an
+    /// earlier access happened before this one.
     pub(crate) fn access(
         &mut self,
         access: Access,
@@ -73,7 +84,7 @@ impl Races {
         size: usize,
         is_ordered: impl Fn(&Access) -> bool,
     ) -> Option<Access> {
-        let mut found = None;
+        let mut found = self.free_of(address, size as u64);
         for (granule, mask) in granules(address, size as u64) {
             let cell = self.cells.entry(granule).or_default();
             let races =
@@ -95,13 +106,47 @@ impl Races {
         found
     }
 
-    /// This memory was freed.
+    /// Records that memory is freed. Returns the access that freed it before, or one that this races with.
+    pub(crate) fn free(
+        &mut self,
+        access: Access,
+        address: u64,
+        size: u64,
+        is_ordered: impl Fn(&Access) -> bool,
+    ) -> Option<Access> {
+        let earlier = self.free_of(address, 1).or_else(|| {
+            let races = |(other, _): &&(Access, u8)| other.conflicts(&access) && !is_ordered(other);
+            let end = address.saturating_add(size).div_ceil(8);
+            let mut cells = (address / 8..end).filter_map(|granule| self.cells.get(&granule));
+            cells.find_map(|cell| cell.iter().find(races).map(|(other, _)| *other))
+        });
+        self.forget(address, size);
+        self.freed.insert(address, (address.saturating_add(size), access));
+        earlier
+    }
+
+    /// Whether an object that began here is freed.
+    pub(crate) fn is_freed(&self, address: u64) -> bool {
+        self.free_of(address, 1).is_some()
+    }
+
+    /// The access that freed some of this memory.
+    fn free_of(&self, address: u64, size: u64) -> Option<Access> {
+        let (_, (end, access)) = self.freed.range(..address.saturating_add(size.max(1))).next_back()?;
+        (*end > address).then_some(*access)
+    }
+
+    /// This memory is a new object.
     pub(crate) fn forget(&mut self, address: u64, size: u64) {
         let end = address.saturating_add(size).div_ceil(8);
         if (size / 8) as usize > self.cells.len() {
             self.cells.retain(|granule, _| !(address / 8..end).contains(granule));
         } else {
             (address / 8..end).for_each(|granule| drop(self.cells.remove(&granule)));
+        }
+        let end = address.saturating_add(size);
+        while let Some((&start, _)) = self.freed.range(..end).next_back().filter(|(_, (until, _))| *until > address) {
+            self.freed.remove(&start);
         }
     }
 }
@@ -137,13 +182,17 @@ impl Hasher for Mix {
 mod tests {
     use super::*;
 
+    fn access(thread: u8, time: u32, frees: bool) -> Access {
+        Access { thread, writes: true, is_atomic: false, frees, place: 0, time, number: 0 }
+    }
+
     /// Whether the last of these accesses races: thread, address, size, whether it writes, whether it is atomic. No
     /// thread's clock includes another's.
     fn check(accesses: &[(u8, u64, usize, bool, bool)]) -> bool {
         let mut races = Races::new();
         let mut found = None;
         for (time, &(thread, address, size, writes, is_atomic)) in (1..).zip(accesses) {
-            let access = Access { thread, writes, is_atomic, place: 0, time, number: 0 };
+            let access = Access { thread, writes, is_atomic, frees: false, place: 0, time, number: 0 };
             found = races.access(access, address, size, |_| false);
         }
         found.is_some()
@@ -168,20 +217,41 @@ mod tests {
     #[test]
     fn an_access_that_is_known_is_ordered() {
         let mut races = Races::new();
-        let access = |thread, time| Access { thread, writes: true, is_atomic: false, place: 0, time, number: 0 };
+        let access = |thread, time| access(thread, time, false);
         assert_eq!(races.access(access(0, 5), 8, 8, |_| false), None);
         assert_eq!(races.access(access(1, 1), 8, 8, |known| known.thread == 0 && known.time <= 5), None);
         assert_eq!(races.access(access(0, 6), 8, 8, |_| false), Some(access(1, 1)));
     }
 
     #[test]
-    fn freed_memory_is_forgotten() {
+    fn new_memory_has_no_past() {
         for size in [16, 1 << 20] {
             let mut races = Races::new();
-            let access = |thread| Access { thread, writes: true, is_atomic: false, place: 0, time: 1, number: 0 };
-            races.access(access(0), 4096, 16, |_| false);
+            races.access(access(0, 1, false), 4096, 16, |_| false);
             races.forget(4096, size);
-            assert_eq!(races.access(access(1), 4096, 16, |_| false), None);
+            assert_eq!(races.access(access(1, 1, false), 4096, 16, |_| false), None);
+            races.free(access(1, 2, true), 4096, 16, |_| true);
+            races.forget(4096, size);
+            assert_eq!(races.access(access(0, 3, false), 4096, 16, |_| true), None);
         }
+    }
+
+    #[test]
+    fn freed_memory_is_not_accessed() {
+        let free = access(0, 2, true);
+        let freed = |is_ordered: bool| {
+            let mut races = Races::new();
+            let earlier = access(1, 1, false);
+            races.access(earlier, 4100, 4, |_| is_ordered);
+            assert_eq!(races.free(free, 4096, 16, |_| is_ordered), (!is_ordered).then_some(earlier));
+            races
+        };
+        // Whatever orders it.
+        assert_eq!(freed(true).access(access(1, 3, false), 4104, 8, |_| true), Some(free));
+        assert_eq!(freed(true).access(access(0, 3, false), 4092, 8, |_| true), Some(free));
+        assert_eq!(freed(true).free(access(1, 3, true), 4096, 16, |_| true), Some(free));
+        // Beside it.
+        assert_eq!(freed(true).access(access(1, 3, false), 4112, 8, |_| false), None);
+        assert_eq!(freed(false).access(access(1, 3, false), 4088, 8, |_| false), None);
     }
 }

@@ -104,6 +104,11 @@ functions! {
     fn exit(code: c_int) -> !;
     fn free(start: *mut c_void);
     fn realloc(start: *mut c_void, size: usize) -> *mut c_void;
+    fn malloc(size: usize) -> *mut c_void;
+    fn calloc(count: usize, size: usize) -> *mut c_void;
+    fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void;
+    fn memalign(alignment: usize, size: usize) -> *mut c_void;
+    fn posix_memalign(start: *mut *mut c_void, alignment: usize, size: usize) -> c_int;
     fn pthread_cond_init(condition: *mut pthread_cond_t, attributes: *const pthread_condattr_t) -> c_int as c"GLIBC_2.3.2";
     fn pthread_cond_destroy(condition: *mut pthread_cond_t) -> c_int as c"GLIBC_2.3.2";
     fn pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int as c"GLIBC_2.3.2";

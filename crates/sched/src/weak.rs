@@ -12,13 +12,15 @@
 //! acquires what the waiting and waking threads did.
 //!
 //! The same holds for reading from and writing to a pipe, and for calls of Rust programs into a standard library that is
-//! not instrumented ([`omnilink_enter_std`]).
+//! not instrumented ([`omnilink_enter_std`]). Such a library may take other steps, too: it reads a clock in the middle of a
+//! wait, for example, after which it takes a lock unobserved.
 //!
 //! A location's history must end with its object, or a later object at the same address would have values it never had.
 //! Objects are initialized by plain writes, which end histories; so does freeing memory.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use schedule::{Choice, Kind, MemoryOrder, Step, thread_object};
 
@@ -88,8 +90,18 @@ pub(crate) fn announced(step: &Step) {
             with(|memory| memory.synchronize_release(me, object));
         }
         Some(Wait | Wake | Outside) => with(|memory| memory.release_to_all(baton::me())),
+        Some(kind) if may_be_of_std(kind) => with(|memory| memory.release_to_all(baton::me())),
         _ => {}
     }
+}
+
+/// Whether there is a standard library that is not instrumented: its functions were called.
+static HAS_UNSEEN_STD: AtomicBool = AtomicBool::new(false);
+
+/// Whether a step may be one in the middle of a function that acquires and releases unobserved.
+fn may_be_of_std(kind: Kind) -> bool {
+    matches!(kind, Kind::Yield | Kind::Sleep | Kind::Clock | Kind::Deadline | Kind::TryJoin)
+        && HAS_UNSEEN_STD.load(Ordering::Relaxed)
 }
 
 /// A thread may take the step that it announced.
@@ -110,6 +122,8 @@ pub(crate) fn chosen(step: &Step) {
         }
         Some(Take | TryTake | Gate) => with(|memory| memory.synchronize_acquire(me, step.address)),
         Some(Wait | Wake | Woken | Outside) => with(|memory| memory.acquire_from_all(me)),
+        Some(kind) if may_be_of_std(kind) => with(|memory| memory.acquire_from_all(me)),
+        Some(Return) if baton::is_fresh() => with(|memory| memory.operation_returned(me)),
         Some(Join) => {
             let ended = (step.address - thread_object(0)) / (thread_object(1) - thread_object(0));
             with(|memory| memory.thread_joined(me, ended as usize));
@@ -167,15 +181,23 @@ pub(crate) fn overwritten(address: u64, length: usize) {
 /// A memory access. Records the first race of the execution, after which no more are looked for, and the stacks of the
 /// accesses that the driver watches.
 pub(crate) fn accessed(address: u64, size: usize, place: u64, writes: bool, is_atomic: bool) {
+    compare(address, size as u64, Access { writes, is_atomic, ..Access::writing(place) });
+}
+
+/// Compares an access of this thread with earlier ones.
+fn compare(address: u64, size: u64, access: Access) {
     let me = baton::me();
     let (access, earlier) = with_races(|memory, races| {
         let (time, number) = (memory.access(me), races.count());
-        let access = Access { thread: me as u8, writes, is_atomic, place, time, number };
-        let is_ordered = |earlier: &Access| {
-            memory.happened_before(earlier.thread.into(), earlier.time, me)
-                || baton::is_known_race(earlier.place, place)
+        let access = Access { thread: me as u8, time, number, ..access };
+        let is_known = |earlier: &Access| baton::is_known_race(earlier.place, access.place);
+        let is_ordered =
+            |earlier: &Access| memory.happened_before(earlier.thread.into(), earlier.time, me) || is_known(earlier);
+        let earlier = match access.frees {
+            true => races.free(access, address, size, is_ordered),
+            false => races.access(access, address, size as usize, is_ordered),
         };
-        (access, races.access(access, address, size, is_ordered))
+        (access, earlier.filter(|earlier| !is_known(earlier)))
     });
     if let Some(which) = CHANNEL.settings().watch.iter().position(|&watched| watched == access.number) {
         CHANNEL.set_race_stack(which, stack::frames());
@@ -237,6 +259,7 @@ unsafe extern "C-unwind" fn omnilink_enter_std() {
 /// This thread calls a function that may acquire and release unobserved. No other thread runs until it returns or takes
 /// a step, so what it releases was done before.
 extern "C" fn entered() {
+    HAS_UNSEEN_STD.store(true, Ordering::Relaxed);
     if baton::is_ordering() && baton::is_controlled() {
         let me = baton::me();
         with(|memory| {
@@ -246,12 +269,36 @@ extern "C" fn entered() {
     }
 }
 
-/// Memory is returned to the allocator, which may give it to another thread.
-fn freed(start: *mut c_void) {
+/// Memory is returned to the allocator, which may give it to another thread. False if it has been returned before.
+fn freed(start: *mut c_void, place: u64) -> bool {
+    if start.is_null() || !baton::is_ordering() || !baton::is_controlled() {
+        return true;
+    }
+    let address = start as u64;
+    if with_races(|_, races| races.is_freed(address)) {
+        if baton::looks_for_races() {
+            compare(address, 1, Access { frees: true, ..Access::writing(place) });
+        }
+        return false;
+    }
+    // SAFETY: it was allocated by the allocator that belongs to this function, and is not freed yet.
+    let size = unsafe { libc::malloc_usable_size(start) } as u64;
+    match baton::looks_for_races() {
+        true => compare(address, size, Access { frees: true, ..Access::writing(place) }),
+        false => with_races(|_, races| races.forget(address, size)),
+    }
+    with(|memory| memory.forget(address, size));
+    true
+}
+
+/// Memory comes from the allocator.
+fn allocated(start: *mut c_void) -> *mut c_void {
     if !start.is_null() && baton::is_ordering() && baton::is_controlled() {
         // SAFETY: it was allocated by the allocator that belongs to this function.
-        forget(start as u64, unsafe { libc::malloc_usable_size(start) } as u64);
+        let size = unsafe { libc::malloc_usable_size(start) } as u64;
+        with_races(|_, races| races.forget(start as u64, size));
     }
+    start
 }
 
 /// Memory becomes part of another object.
@@ -263,27 +310,74 @@ pub(crate) fn forget(address: u64, size: u64) {
 }
 
 thread_local! {
-    /// Whether this thread is in [`free`]: looking up the real one may itself free memory.
-    static FREES: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is in the allocator: looking up a function of it may itself allocate and free memory.
+    static ALLOCATES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls the allocator. `otherwise` is the answer during the lookup of one of its functions.
+fn allocator<R>(otherwise: R, call: impl FnOnce() -> R) -> R {
+    if ALLOCATES.replace(true) {
+        return otherwise;
+    }
+    let result = call();
+    ALLOCATES.set(false);
+    result
 }
 
 // AddressSanitizer frees memory while it sets up checked code, so this cannot be checked code.
 #[cfg_attr(not(any(test, omnilink_asan)), unsafe(no_mangle))]
+#[unsafe(naked)]
 unsafe extern "C-unwind" fn free(start: *mut c_void) {
-    if FREES.get() {
+    std::arch::naked_asm!("mov rsi, [rsp]", "jmp {}", sym free_at)
+}
+
+unsafe extern "C-unwind" fn free_at(start: *mut c_void, place: u64) {
+    if !ALLOCATES.get() && freed(start, place) {
         // Memory freed during the lookup of `free` leaks: a few bytes, once.
-        return;
+        // SAFETY: as the caller promised.
+        allocator((), || unsafe { real::free(start) });
     }
-    freed(start);
-    FREES.set(true);
-    // SAFETY: as the caller promised.
-    unsafe { real::free(start) };
-    FREES.set(false);
 }
 
 #[cfg_attr(not(any(test, omnilink_asan)), unsafe(no_mangle))]
+#[unsafe(naked)]
 unsafe extern "C-unwind" fn realloc(start: *mut c_void, size: usize) -> *mut c_void {
-    freed(start);
+    std::arch::naked_asm!("mov rdx, [rsp]", "jmp {}", sym realloc_at)
+}
+
+unsafe extern "C-unwind" fn realloc_at(start: *mut c_void, size: usize, place: u64) -> *mut c_void {
+    let nothing = std::ptr::null_mut();
+    if ALLOCATES.get() || !freed(start, place) {
+        return nothing;
+    }
     // SAFETY: as the caller promised.
-    unsafe { real::realloc(start, size) }
+    allocated(allocator(nothing, || unsafe { real::realloc(start, size) }))
+}
+
+macro_rules! allocating {
+    ($(fn $name:ident($($argument:ident: $type:ty),*);)*) => {
+        $(#[cfg_attr(not(any(test, omnilink_asan)), unsafe(no_mangle))]
+        unsafe extern "C-unwind" fn $name($($argument: $type),*) -> *mut c_void {
+            // SAFETY: as the caller promised.
+            allocated(allocator(std::ptr::null_mut(), || unsafe { real::$name($($argument),*) }))
+        })*
+    };
+}
+
+allocating! {
+    fn malloc(size: usize);
+    fn calloc(count: usize, size: usize);
+    fn aligned_alloc(alignment: usize, size: usize);
+    fn memalign(alignment: usize, size: usize);
+}
+
+#[cfg_attr(not(any(test, omnilink_asan)), unsafe(no_mangle))]
+unsafe extern "C-unwind" fn posix_memalign(start: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
+    // SAFETY: as the caller promised.
+    let failed = allocator(libc::ENOMEM, || unsafe { real::posix_memalign(start, alignment, size) });
+    if failed == 0 {
+        // SAFETY: it was written.
+        allocated(unsafe { *start });
+    }
+    failed
 }

@@ -99,6 +99,8 @@ impl Settings {
     /// Unsynchronized accesses are compared: the first two that conflict without an order between them are a data
     /// race. Only where all code that synchronizes is instrumented.
     pub const RACES: u32 = 16;
+    /// With [`Settings::WEAK`], no load reads a store that is older than those of recorded operations that have returned.
+    pub const FRESH: u32 = 32;
 }
 
 /// How the next thread is chosen.
@@ -170,7 +172,7 @@ pub struct RacingAccess {
     pub steps: u64,
     /// The thread.
     pub thread: u32,
-    /// 1 if it writes.
+    /// 1 if it writes, [`RacingAccess::FREES`] if it frees the memory.
     pub writes: u32,
     /// 1 if it is atomic.
     pub is_atomic: u32,
@@ -178,6 +180,11 @@ pub struct RacingAccess {
     pub depth: u32,
     /// The stack of the thread, innermost frame first.
     pub stack: [u64; FRAMES],
+}
+
+impl RacingAccess {
+    /// The memory is returned to the allocator.
+    pub const FREES: u32 = 2;
 }
 
 impl Outcome {

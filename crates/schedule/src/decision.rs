@@ -51,6 +51,11 @@ impl Decision {
         Decision { choice: choice as u8, chosen, options, unused: 0 }
     }
 
+    /// Whether a load reads another store than the last one.
+    pub fn is_outdated_read(&self) -> bool {
+        self.choice() == Some(Choice::Read) && self.chosen > 0
+    }
+
     /// The kind of choice, if the number is known.
     pub fn choice(&self) -> Option<Choice> {
         [Choice::Thread, Choice::Wake, Choice::Read].get(usize::from(self.choice)).copied()

@@ -54,7 +54,7 @@ pub(crate) struct CargoArgs {
 /// How a program or a test is run. `cargo omnilink test` has these options too.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
-    /// Number of schedules to try for each test [default: 100, or all with `--schedule dfs` or `dpor`].
+    /// Number of schedules to try for each test [default: 300, or all with `--schedule dfs` or `dpor`].
     #[arg(long, value_name = "COUNT", env = "OMNILINK_RUNS")]
     pub(crate) runs: Option<u64>,
 
@@ -67,7 +67,7 @@ pub(crate) struct RunOptions {
     pub(crate) seed: u64,
 
     /// Scheduling strategy.
-    #[arg(long, value_name = "HOW", value_parser = strategies(), default_value = "pos")]
+    #[arg(long, value_name = "HOW", value_parser = strategies(), default_value = "mix")]
     pub(crate) schedule: How,
 
     /// Maximum number of preemptions, with `--schedule dfs` [default: no limit].
@@ -79,7 +79,7 @@ pub(crate) struct RunOptions {
 }
 
 fn strategies() -> impl TypedValueParser<Value = How> {
-    PossibleValuesParser::new(STRATEGIES.map(strategy)).map(|name| strategy_named(&name).unwrap_or(How::Pos))
+    PossibleValuesParser::new(STRATEGIES.map(strategy)).map(|name| strategy_named(&name).unwrap_or(How::Mix))
 }
 
 #[derive(Debug, Args)]

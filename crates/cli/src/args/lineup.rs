@@ -1,5 +1,6 @@
 //! The command line of `omnilink lineup`.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +11,19 @@ use lineup::Test;
 
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::{Output, Progress};
+
+/// The threads of a test, and the calls of each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) threads: usize,
+    pub(crate) calls: usize,
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.threads, self.calls)
+    }
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct LineupArgs {
@@ -29,13 +43,13 @@ pub(crate) struct LineupArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Threads and calls per thread of random tests.
-    #[arg(long, value_name = "THREADSxCALLS", default_value = "3x3", value_parser = size)]
-    pub(crate) size: (usize, usize),
+    /// Threads and calls per thread of random tests [default: 2x2, then 2x3, then 3x3].
+    #[arg(long, value_name = "THREADSxCALLS", value_parser = size)]
+    pub(crate) size: Option<Size>,
 
-    /// Number of different random tests, if none are given.
-    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = value_parser!(u64).range(1..))]
-    pub(crate) tests: u64,
+    /// Number of different random tests of each size, if none are given [default: 100].
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) tests: Option<u64>,
 
     /// Seed of the first random test; each further test adds one.
     #[arg(long, default_value_t = 1)]
@@ -66,7 +80,7 @@ pub(crate) struct LineupArgs {
     #[arg(long)]
     pub(crate) isolate: bool,
 
-    /// Maximum total time, such as `90s` or `10m`.
+    /// Maximum total time, such as `90s` or `10m` [default: 60s if tests, their size and their number are not given].
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(crate) time: Option<Duration>,
 
@@ -110,8 +124,10 @@ fn schedules() -> impl TypedValueParser<Value = How> {
 }
 
 /// `3x2`: three threads with two calls each.
-fn size(text: &str) -> Result<(usize, usize), String> {
+fn size(text: &str) -> Result<Size, String> {
     let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
-    let parsed = text.split_once('x').and_then(|(threads, calls)| Some((number(threads)?, number(calls)?)));
+    let parsed = text
+        .split_once('x')
+        .and_then(|(threads, calls)| Some(Size { threads: number(threads)?, calls: number(calls)? }));
     parsed.ok_or_else(|| format!("`{text}`, expected a size such as `3x3`: threads, and calls of each"))
 }

@@ -23,7 +23,7 @@ pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand};
 pub(crate) use harness::{Ci, GenArgs, InitArgs, Language, SchemaArgs, SchemaOf, Template};
 pub(crate) use install::{CompletionsArgs, ManArgs};
-pub(crate) use lineup::LineupArgs;
+pub(crate) use lineup::{LineupArgs, Size};
 pub(crate) use log::{InferArgs, LogCommand};
 pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
 pub(crate) use monitor::{MonitorArgs, Unit};

@@ -20,7 +20,7 @@ use crate::args::{RunArgs, RunOptions};
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
-use crate::outcome::{exit_of_end, own_frames, print_campaign_error, print_end, print_race};
+use crate::outcome::{exit_of_end, own_frames, print_campaign_error, print_end, print_outdated_reads, print_race};
 use crate::runs::store_option;
 use crate::terminal::finish;
 
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const HARNESS_THREADS: usize = 2;
 
 /// The number of random schedules for each test.
-const SCHEDULES: u64 = 100;
+const SCHEDULES: u64 = 300;
 
 /// Variables that only Cargo sets, or that change what a test does: a replay has the same.
 const VARIABLES: [&str; 9] = [
@@ -235,8 +235,10 @@ fn verdict(options: &RunOptions, ran: &TestRun) -> String {
 
 /// How a test failed, in a few words.
 fn failure(run: &Run) -> String {
+    if let Some(race) = run.raced() {
+        return race.kind().to_owned();
+    }
     match &run.ended {
-        _ if run.raced().is_some() => "data race".to_owned(),
         Ended::Stuck { how, .. } if how.contains("no thread is enabled") => "deadlock".to_owned(),
         Ended::Stuck { .. } => "livelock".to_owned(),
         Ended::Crashed { said, .. } if said.contains("test did not panic as expected") => "did not panic".to_owned(),
@@ -306,6 +308,7 @@ fn shortened(ended: &Ended, name: &str) -> Ended {
 /// Prints how a test failed, and the run that is kept.
 fn print_failed(failed: &FailedTest, ended: &Ended) {
     print_end(ended);
+    failed.run.controlled.iter().for_each(print_outdated_reads);
     if let Some(race) = failed.run.raced() {
         print_race(race);
     }

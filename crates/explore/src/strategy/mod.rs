@@ -88,6 +88,8 @@ pub struct Sampling {
     order: Order,
     /// Policies, used in turns.
     policies: Vec<Policy>,
+    /// Whether memory is weak in every second turn of each policy.
+    is_weak_in_turns: bool,
     /// The most steps of an execution so far. PCT spreads its priority changes over that many.
     longest: u64,
     tally: Tally,
@@ -96,20 +98,30 @@ pub struct Sampling {
 impl Sampling {
     /// Samples with the policy and depth of this order, from its seed upwards.
     pub fn new(order: Order) -> Sampling {
-        Sampling { policies: vec![order.policy], order, longest: 0, tally: Tally::default() }
+        let policies = vec![order.policy];
+        Sampling { policies, is_weak_in_turns: false, order, longest: 0, tally: Tally::default() }
     }
 
     /// Samples with these policies in turns.
     pub fn mixed(order: Order, policies: &[Policy]) -> Sampling {
         Sampling { policies: policies.to_vec(), ..Sampling::new(order) }
     }
+
+    /// The same, with weak memory in every second turn of each policy, unless the order has it in all.
+    pub fn weak_in_turns(self) -> Sampling {
+        Sampling { is_weak_in_turns: !self.order.weak, ..self }
+    }
 }
 
 impl Strategy for Sampling {
     fn next(&mut self) -> Option<Order> {
-        let turn = self.tally.executions as usize % self.policies.len().max(1);
+        let turns = self.policies.len().max(1);
+        let (round, turn) = (self.tally.executions as usize / turns, self.tally.executions as usize % turns);
         let policy = self.policies.get(turn).copied().unwrap_or(self.order.policy);
         let mut order = Order { policy, ..self.order.clone() };
+        if self.is_weak_in_turns && round % 2 == 1 {
+            (order.weak, order.fresh) = (true, true);
+        }
         if self.longest > 0 {
             order.expected = self.longest;
         }
@@ -216,6 +228,21 @@ mod tests {
             order.policy
         };
         assert_eq!([next(), next(), next(), next()], [Policy::Random, Policy::Pct, Policy::Pos, Policy::Random]);
+    }
+
+    #[test]
+    fn memory_is_weak_in_turns() {
+        let are_weak = |order: Order| {
+            let mut sampling = Sampling::mixed(order, &[Policy::Random, Policy::Pos]).weak_in_turns();
+            [(); 6].map(|()| {
+                let order = sampling.next().expect("there is always another one");
+                sampling.learn(&execution(Ending::Finished, 1));
+                (order.weak, order.fresh)
+            })
+        };
+        let [no, yes] = [(false, false), (true, true)];
+        assert_eq!(are_weak(Order::default()), [no, no, yes, yes, no, no]);
+        assert_eq!(are_weak(Order { weak: true, ..Order::default() }), [(true, false); 6]);
     }
 
     #[test]

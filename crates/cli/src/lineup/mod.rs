@@ -1,7 +1,10 @@
 //! `omnilink lineup`: checks an object against its own serial behavior.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+mod rounds;
+mod summary;
+
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,19 +16,21 @@ use report::clean;
 use serde_json::json;
 use settings::Accepted;
 
+use self::rounds::{Meetings, Named, Round};
+use self::summary::Summary;
 use crate::args::{LineupArgs, Output};
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
-use crate::outcome::{print_campaign_error, print_end, print_race};
-use crate::progress::bar;
+use crate::outcome::{print_campaign_error, print_end, print_outdated_reads, print_race};
+use crate::progress::Display;
 use crate::project::read_settings;
 use crate::runs::store_option;
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &LineupArgs) -> Exit {
     limits::catch_interrupts();
-    match prepare(args).and_then(|session| session.run()) {
+    match prepare(args).and_then(|(session, rounds)| session.run(rounds)) {
         Ok(exit) | Err(exit) => exit,
     }
 }
@@ -35,17 +40,15 @@ struct Session<'a> {
     args: &'a LineupArgs,
     object: ObjectProgram,
     store: Store,
-    tests: Vec<Named>,
     accepted: Vec<Accepted>,
 }
 
-/// A test, and where it comes from.
-struct Named {
-    test: Test,
-    from: String,
-}
-
-fn prepare(args: &LineupArgs) -> Result<Session<'_>, Exit> {
+fn prepare(args: &LineupArgs) -> Result<(Session<'_>, Vec<Round>), Exit> {
+    let rounds = Round::asked(args)?;
+    if args.observations.is_some() && !matches!(&*rounds, [Round::Given(tests)] if tests.len() == 1) {
+        let message = "`--observations` is about one test: give it with `--test`".to_owned();
+        return Err(complain("lineup", &InputError { message, help: None }));
+    }
     let (file, mut settings) = read_settings(&args.directory, args.settings.as_deref())?;
     let directory = file.parent().unwrap_or(Path::new("")).to_owned();
     let run = if args.command.is_empty() { settings.harness.run.clone() } else { args.command.clone() };
@@ -68,153 +71,175 @@ fn prepare(args: &LineupArgs) -> Result<Session<'_>, Exit> {
         false => ObjectProgram::prebuilt(HOST, &program, &settings, &store, args.timeout),
     };
     let object = object.map_err(print_campaign_error)?;
-    let tests = if args.calls { Vec::new() } else { tests(args, object.calls())? };
-    if args.observations.is_some() && tests.len() != 1 {
-        let message = "`--observations` is about one test: give it with `--test`".to_owned();
-        return Err(complain("lineup", &InputError { message, help: None }));
-    }
-    Ok(Session { args, object, store, tests, accepted: settings.lineup.accepted })
+    Ok((Session { args, object, store, accepted: settings.lineup.accepted }, rounds))
 }
 
-/// The tests that are given, or random ones.
-fn tests(args: &LineupArgs, calls: &[String]) -> Result<Vec<Named>, Exit> {
-    let given = args.given.iter().map(|test| Named { test: test.clone(), from: "given".into() });
-    let mut tests: Vec<Named> = given.collect();
-    if let Some(path) = &args.file {
-        let about = path.display().to_string();
-        let wrong = |message| complain(&about, &InputError { message, help: None });
-        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        for (number, line) in text.lines().enumerate() {
-            if line.trim().is_empty() || line.starts_with('#') {
-                continue;
+/// The rounds of a session, and what they have come to so far.
+struct Search<'a> {
+    session: &'a Session<'a>,
+    display: Display,
+    /// No execution starts after this.
+    until: Option<Instant>,
+    /// Whether rounds go on for as long as there is time, so that its end leaves nothing open.
+    is_growing: bool,
+    /// What was said last about the strategy.
+    said: String,
+    meetings: Meetings,
+    summary: Summary,
+    results: Vec<serde_json::Value>,
+}
+
+impl Search<'_> {
+    fn run(&mut self, rounds: Vec<Round>) -> Result<(), Exit> {
+        let (args, calls) = (self.session.args, self.session.object.calls());
+        let number = rounds.len();
+        for (before, round) in rounds.into_iter().enumerate() {
+            // What an earlier round leaves is for the later ones.
+            let later = u32::try_from(number - before).unwrap_or(1);
+            let until = self.until.map(|until| {
+                let now = Instant::now();
+                now + until.saturating_duration_since(now) / later
+            });
+            let size = round.size().filter(|_| self.is_growing);
+            let tests = round.tests(args, calls, &self.meetings)?;
+            let exploration = self.session.exploration(&tests, until, &mut self.said);
+            if args.format == Output::Human {
+                let (tests, schedules) = (counted(tests.len() as u64, "test"), described(&exploration));
+                match size {
+                    Some(size) => outln!("{size}: {tests}; schedules: {schedules}"),
+                    None => outln!("{tests} of {}; schedules: {schedules}", self.session.described_object()),
+                }
             }
-            let test = line.parse().map_err(|error| wrong(format!("line {}: {error}", number + 1)))?;
-            tests.push(Named { test, from: format!("{about}:{}", number + 1) });
+            if self.run_round(&tests, &exploration)?.is_break() {
+                break;
+            }
         }
+        Ok(())
     }
-    if !tests.is_empty() || args.file.is_some() {
-        return Ok(tests);
-    }
-    let (threads, length) = args.size;
-    let mut known = HashSet::new();
-    let mut random: Vec<Named> = Vec::new();
-    // Objects with few calls have few different tests.
-    for number in 0..args.tests.saturating_mul(10) {
-        let seed = args.seed.wrapping_add(number);
-        let test = Test::random(calls, threads, length, seed)
-            .map_err(|error| complain("--size", &InputError { message: error.to_string(), help: None }))?;
-        if known.insert(test.to_string()) {
-            random.push(Named { test, from: format!("seed {seed}") });
-        }
-        if random.len() as u64 == args.tests {
-            break;
-        }
-    }
-    Ok(random)
-}
 
-/// What all tests together came to.
-#[derive(Default)]
-struct Summary {
-    passed: u64,
-    failed: u64,
-    raced: u64,
-    accepted: u64,
-    unfinished: u64,
-    not_run: u64,
-    broken: u64,
-    complete: u64,
-    /// The tests that passed, with all schedules of a bound or with drawn ones.
-    bounded: u64,
-    /// Why schedules were left out, each with the number of tests that passed or did not come to an end.
-    shortfalls: BTreeMap<String, u64>,
-    /// Why executions had a process each, with the number of tests.
-    isolated: BTreeMap<&'static str, u64>,
-    /// Why data races are accepted.
-    accepted_races: BTreeSet<String>,
-    full: usize,
-    stuck: usize,
-    executions: u64,
-    serial_time: Duration,
-    concurrent_time: Duration,
+    /// Runs the tests of a round. Breaks if nothing is to follow.
+    fn run_round(&mut self, tests: &[Named], exploration: &Exploration) -> Result<ControlFlow<()>, Exit> {
+        let is_over = || exploration.until.is_some_and(|until| Instant::now() >= until);
+        for (number, named) in tests.iter().enumerate() {
+            let left = (tests.len() - number) as u64;
+            if limits::is_interrupted() {
+                self.summary.not_run += left;
+                return Ok(ControlFlow::Break(()));
+            }
+            if is_over() {
+                *if self.is_growing { &mut self.summary.cut } else { &mut self.summary.not_run } += left;
+                break;
+            }
+            let before = self.summary.executions;
+            let tested = self.session.object.check(&named.test, exploration, &mut |executions| {
+                let place = format!("test {} of {}, {}", number + 1, tests.len(), named.from);
+                self.display.show(format!("{place}: {} executions in all", before + executions));
+            });
+            let tested = tested.map_err(|error| self.display.suspend(|| print_campaign_error(error)))?;
+            self.meetings.add(&tested.test, tested.executions);
+            self.summary.count(&tested, &described(exploration));
+            if let Some(path) = &self.session.args.observations {
+                self.session.compare(path, &tested.observations)?;
+            }
+            let has_failed = tested.verdict.has_failed();
+            let is_accepted = match has_failed {
+                true => self.tell_failure(named, tested, exploration)?,
+                false => {
+                    self.summary.add(&tested.verdict, false, self.is_growing && is_over());
+                    self.results.push(json(named, &tested, None, None));
+                    false
+                }
+            };
+            if has_failed && !is_accepted && !self.session.args.keep_going {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Makes a failing test smaller, and shows it. Whether the user accepts it.
+    fn tell_failure(&mut self, named: &Named, tested: Tested, exploration: &Exploration) -> Result<bool, Exit> {
+        let Search { session, display, .. } = self;
+        let is_human = session.args.format == Output::Human;
+        let first = format!("{} ({}): {}", clean(&named.test.to_string()), clean(&named.from), word(&tested.verdict));
+        // It may take a while until it is smaller.
+        let is_said = is_human && session.accepted.is_empty();
+        if is_said {
+            display.suspend(|| outln!("\n{first}"));
+        }
+        let tested = match session.args.no_reduce {
+            true => tested,
+            false => {
+                let limit = Instant::now().checked_add(REDUCTION);
+                let until = [self.until, limit].into_iter().flatten().min();
+                let reduced =
+                    session.object.reduce(tested, &Exploration { until, ..exploration.clone() }, &mut |test| {
+                        display.show(format!("making it smaller: {}", clean(&test.to_string())));
+                    });
+                if is_human && until.is_some_and(|until| Instant::now() >= until) {
+                    display.suspend(|| outln!("time is over: a smaller test may fail, too"));
+                }
+                reduced.map_err(|error| display.suspend(|| print_campaign_error(error)))?
+            }
+        };
+        let accepted = session.accepted(&tested.test);
+        self.summary.add(&tested.verdict, accepted.is_some(), false);
+        if let Some(Accepted { test, reason }) = accepted {
+            self.results.push(json(named, &tested, None, Some(reason)));
+            if is_human {
+                display.suspend(|| outln!("\n{}: fails as accepted: {}", clean(test), clean(reason)));
+            }
+            return Ok(true);
+        }
+        let kept = session.object.keep(&session.store, &tested).map_err(print_campaign_error)?;
+        self.results.push(json(named, &tested, kept.as_deref(), None));
+        if is_human {
+            display.suspend(|| {
+                if !is_said {
+                    outln!("\n{first}");
+                }
+                session.print_failure(named, &tested, kept.as_deref());
+            });
+        }
+        Ok(false)
+    }
 }
 
 impl Session<'_> {
-    fn run(&self) -> Result<Exit, Exit> {
+    fn run(&self, rounds: Vec<Round>) -> Result<Exit, Exit> {
         let args = self.args;
         if args.calls {
             self.object.calls().iter().for_each(|call| outln!("{}", clean(call)));
             return Ok(Exit::Accepted);
         }
-        let started = Instant::now();
-        let is_human = args.format == Output::Human;
-        let exploration = self.exploration(started);
-        if is_human {
-            outln!(
-                "{} of an object with {}: {}; schedules: {}",
-                counted(self.tests.len() as u64, "test"),
-                counted(self.object.calls().len() as u64, "call"),
-                clean(&self.object.calls().join(", ")),
-                described(&exploration),
-            );
+        let (time, is_growing) = (Round::time(&rounds, args), rounds.len() > 1);
+        if args.format == Output::Human && is_growing {
+            let time = time.map(|time| format!(", at most {}", humantime::format_duration(time))).unwrap_or_default();
+            outln!("random tests of growing sizes{time}, of {}", self.described_object());
         }
-        let bar = bar(args.progress);
-        let (mut summary, mut results) = (Summary::default(), Vec::new());
-        for (number, named) in self.tests.iter().enumerate() {
-            if limits::is_interrupted() || exploration.until.is_some_and(|until| Instant::now() >= until) {
-                summary.not_run = (self.tests.len() - number) as u64;
-                break;
-            }
-            let before = summary.executions;
-            let tested = self.object.check(&named.test, &exploration, &mut |executions| {
-                let rate = (before + executions) as f64 / started.elapsed().as_secs_f64();
-                bar.set_message(format!(
-                    "test {}, {} executions, {rate:.0} per second",
-                    number + 1,
-                    before + executions
-                ));
-                bar.tick();
-            });
-            let tested = tested.map_err(|error| bar.suspend(|| print_campaign_error(error)))?;
-            summary.count(&tested);
-            if let Some(path) = &args.observations {
-                self.compare(path, &tested.observations)?;
-            }
-            let has_failed = tested.verdict.has_failed();
-            let tested = match has_failed && !args.no_reduce {
-                true => {
-                    let reduced = self.object.reduce(tested, &exploration, &mut |test| {
-                        bar.set_message(format!("making it smaller: {}", clean(&test.to_string())));
-                        bar.tick();
-                    });
-                    reduced.map_err(|error| bar.suspend(|| print_campaign_error(error)))?
-                }
-                false => tested,
-            };
-            let accepted = has_failed.then(|| self.accepted(&tested.test)).flatten();
-            summary.add(&tested.verdict, accepted.is_some());
-            if let Some(Accepted { test, reason }) = accepted {
-                results.push(json(named, &tested, None, Some(reason)));
-                if is_human {
-                    bar.suspend(|| outln!("\n{}: fails as accepted: {}", clean(test), clean(reason)));
-                }
-                continue;
-            }
-            let kept = self.object.keep(&self.store, &tested).map_err(print_campaign_error)?;
-            results.push(json(named, &tested, kept.as_deref(), None));
-            if has_failed && is_human {
-                bar.suspend(|| self.print_failure(named, &tested, kept.as_deref()));
-            }
-            if has_failed && !args.keep_going {
-                break;
-            }
-        }
-        bar.finish_and_clear();
+        let mut search = Search {
+            session: self,
+            display: Display::new(args.progress),
+            until: time.and_then(|time| Instant::now().checked_add(time)),
+            is_growing,
+            said: String::new(),
+            meetings: Meetings::default(),
+            summary: Summary::default(),
+            results: Vec::new(),
+        };
+        let searched = search.run(rounds);
+        search.display.clear();
+        searched?;
         match args.format {
-            Output::Human => out!("{}", summary.text(self.tests.len() as u64, &described(&exploration))),
-            Output::Json => outln!("{:#}", json!({ "schema": "omnilink.lineup/1", "tests": results })),
+            Output::Human => out!("{}", search.summary.text()),
+            Output::Json => outln!("{:#}", json!({ "schema": "omnilink.lineup/1", "tests": search.results })),
         }
-        Ok(summary.exit())
+        Ok(search.summary.exit())
+    }
+
+    fn described_object(&self) -> String {
+        let calls = self.object.calls();
+        format!("an object with {}: {}", counted(calls.len() as u64, "call"), clean(&calls.join(", ")))
     }
 
     /// The accepted failure that this smallest failing test is.
@@ -223,16 +248,18 @@ impl Session<'_> {
         self.accepted.iter().find(|accepted| accepted.test == text)
     }
 
-    fn exploration(&self, started: Instant) -> Exploration {
+    /// How these tests are explored. What is to be said about the strategy is said once.
+    fn exploration(&self, tests: &[Named], until: Option<Instant>, said: &mut String) -> Exploration {
         let args = self.args;
         let order = args.scheduling.order(args.seed, !args.isolate);
         let dfs = DfsOptions { bound: Some(args.bound), every_schedule: args.scheduling.every_schedule };
-        let are_small = self.tests.iter().all(|named| named.test.operations() <= COMPLETE);
+        let are_small = tests.iter().all(|named| named.test.operations() <= COMPLETE);
         let how = args.schedule.unwrap_or(if are_small { How::Dpor } else { How::Dfs });
         let is_human = args.format == Output::Human;
-        let mut tell = |said: String| {
-            if is_human {
-                outln!("{said}");
+        let mut tell = |now: String| {
+            if is_human && *said != now {
+                outln!("{now}");
+                *said = now;
             }
         };
         let scheduling = self.object.scheduling(how, order, dfs, &mut tell);
@@ -242,7 +269,7 @@ impl Session<'_> {
             executions: args.executions.unwrap_or(most),
             samples: if args.schedule.is_none() { MORE } else { 0 },
             stops_at_race: false,
-            until: args.time.and_then(|time| started.checked_add(time)),
+            until,
         }
     }
 
@@ -264,9 +291,9 @@ impl Session<'_> {
         }
     }
 
+    /// Prints what is said about a failing test after its first line.
     fn print_failure(&self, named: &Named, tested: &Tested, kept: Option<&str>) {
         let Tested { test, verdict, .. } = tested;
-        outln!("\n{} ({}): {}", clean(&named.test.to_string()), clean(&named.from), word(verdict));
         if *test != named.test {
             outln!("smallest test that fails alike: {}", clean(&test.to_string()));
         }
@@ -323,6 +350,7 @@ impl Session<'_> {
     }
 
     fn print_kept(&self, controlled: Option<&Controlled>, kept: Option<&str>) {
+        controlled.iter().for_each(|controlled| print_outdated_reads(controlled));
         match controlled.is_some_and(|controlled| controlled.repeats) {
             true => outln!("\nrun again in a fresh process: identical"),
             false => outln!("\nit could not be repeated in a fresh process: the object program is nondeterministic"),
@@ -352,12 +380,15 @@ fn print_waiting(test: &Test, ended: &Ended) {
     }
 }
 
+/// How long a failing test is made smaller.
+const REDUCTION: Duration = Duration::from_secs(30);
+
 /// The largest number of calls of a test whose schedules are all explored by default. Three threads with two calls each
 /// take seconds, with three calls hours.
 const COMPLETE: usize = 6;
 
-/// The number of random schedules after an exploration by default that is not complete.
-const MORE: u64 = 500;
+/// The number of random schedules, half of them with weak memory, after an exploration by default that is not complete.
+const MORE: u64 = 600;
 
 /// The number of random schedules of one test.
 const SAMPLES: u64 = 1000;
@@ -430,94 +461,4 @@ fn json(named: &Named, tested: &Tested, kept: Option<&str>, accepted: Option<&st
             "explored": tested.explored.as_ref().map(campaign::Explored::json),
         },
     })
-}
-
-impl Summary {
-    fn add(&mut self, verdict: &LineupVerdict, is_accepted: bool) {
-        *match verdict {
-            _ if is_accepted => &mut self.accepted,
-            LineupVerdict::Passed => &mut self.passed,
-            LineupVerdict::Nondeterministic(_) | LineupVerdict::Unexplained(_) => &mut self.failed,
-            LineupVerdict::Raced(_) => &mut self.raced,
-            LineupVerdict::Broken { .. } => &mut self.broken,
-            LineupVerdict::Unfinished | LineupVerdict::Interrupted => &mut self.unfinished,
-        } += 1;
-    }
-
-    fn count(&mut self, tested: &Tested) {
-        let is_complete = tested.explored.as_ref().is_some_and(campaign::Explored::covers_all);
-        self.complete += u64::from(is_complete && matches!(tested.verdict, LineupVerdict::Passed));
-        let shortfall = tested.explored.as_ref().and_then(campaign::Explored::shortfall);
-        match (&tested.verdict, shortfall) {
-            (LineupVerdict::Passed | LineupVerdict::Unfinished, Some(why)) => {
-                *self.shortfalls.entry(why).or_default() += 1;
-            }
-            (LineupVerdict::Passed, None) => self.bounded += u64::from(!is_complete),
-            _ => {}
-        }
-        if let Some(isolated) = tested.isolated {
-            *self.isolated.entry(isolated.reason()).or_default() += 1;
-        }
-        self.accepted_races.extend(tested.accepted_races.iter().cloned());
-        self.full += tested.observations.full();
-        self.stuck += tested.observations.stuck();
-        self.executions += tested.executions;
-        self.serial_time += tested.serial_time;
-        self.concurrent_time += tested.concurrent_time;
-    }
-
-    fn text(&self, tests: u64, schedules: &str) -> String {
-        let Summary { passed, failed, raced, accepted, unfinished, not_run, broken, complete, .. } = self;
-        let counts = [
-            (passed, "passed"),
-            (failed, "failed"),
-            (raced, "with a data race"),
-            (accepted, "failed as accepted"),
-            (broken, "crashed"),
-            (unfinished, "unfinished"),
-            (not_run, "not run"),
-        ];
-        let counts: Vec<String> =
-            counts.iter().filter(|(count, _)| **count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-        let rate = self.executions as f64 / self.concurrent_time.as_secs_f64().max(1e-9);
-        let serial = match self.stuck {
-            0 => counted(self.full as u64, "serial run"),
-            stuck => format!("{} and {stuck} that block", counted(self.full as u64, "serial run")),
-        };
-        let mut claim = String::new();
-        let mut claims = |said: &str, tests: u64, why: &str| {
-            if tests > 0 {
-                let colon = if why.is_empty() { "" } else { ": " };
-                claim += &format!("{said} for {}{colon}{why}\n", counted(tests, "test"));
-            }
-        };
-        claims("all schedules were explored", *complete, "");
-        self.shortfalls.iter().for_each(|(why, tests)| claims("not all schedules were explored", *tests, why));
-        claims("not all schedules were explored", self.bounded, schedules);
-        self.isolated.iter().for_each(|(why, tests)| claims("each execution had a process of its own", *tests, why));
-        let races = self.accepted_races.iter().map(|reason| format!("accepted data race: {}\n", clean(reason)));
-        claim.extend(races);
-        format!(
-            "\n{}: {}\n{serial} in {:.2} s, {} in {:.2} s ({rate:.0} per second)\n{claim}",
-            counted(tests, "test"),
-            if counts.is_empty() { "none run".to_owned() } else { counts.join(", ") },
-            self.serial_time.as_secs_f64(),
-            counted(self.executions, "concurrent execution"),
-            self.concurrent_time.as_secs_f64(),
-        )
-    }
-
-    fn exit(&self) -> Exit {
-        let exits = [
-            (self.passed + self.accepted, Exit::Accepted),
-            (
-                self.unfinished + self.not_run,
-                if limits::is_interrupted() { Exit::Interrupted } else { Exit::Inconclusive },
-            ),
-            (self.raced, Exit::Raced),
-            (self.broken, Exit::Crashed),
-            (self.failed, Exit::Rejected),
-        ];
-        exits.iter().filter(|(count, _)| *count > 0).map(|(_, exit)| *exit).fold(Exit::Nothing, Exit::max)
-    }
 }
