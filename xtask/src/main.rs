@@ -102,6 +102,9 @@ enum Command {
     Studies {
         /// Run only this study
         name: Option<String>,
+        /// Run only those whose schedules are controlled
+        #[arg(long, conflicts_with = "name")]
+        controlled: bool,
         /// Use the release build of the command
         #[arg(long)]
         release: bool,
@@ -214,11 +217,16 @@ fn run(command: Command) -> Result<()> {
         Command::Lineup { only, size, tests, time } => {
             lineup::run(&workspace, &lineup::Asked { only, size, tests, time })
         }
-        Command::Studies { name, release, compare, seeds } => {
+        Command::Studies { name, controlled, release, compare, seeds } => {
             let build = if release { Build::Release } else { Build::Debug };
+            let selected = match &name {
+                Some(name) => studies::Selected::Named(name),
+                None if controlled => studies::Selected::Controlled,
+                None => studies::Selected::All,
+            };
             match compare {
-                true => studies::compare(&workspace, name.as_deref(), build, seeds),
-                false => studies::run(&workspace, name.as_deref(), build),
+                true => studies::compare(&workspace, selected, build, seeds),
+                false => studies::run(&workspace, selected, build),
             }
         }
         Command::Fleet(options) => fleet::run(&workspace, &options),

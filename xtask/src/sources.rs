@@ -27,12 +27,6 @@ const PACKAGES: &str = "-p omnilink-nats -p omnilink-otlp -p omnilink-kafka --fe
 /// The features of the command that need them.
 const FEATURES: &str = "--features nats,kafka,grpc,tls";
 
-/// Only looks for mistakes, and builds no library in C.
-pub(crate) fn lint(workspace: &Workspace) -> Result<()> {
-    workspace.cargo("clippy -p omnilink-nats -p omnilink-otlp --features omnilink-otlp/grpc -- -D warnings")?;
-    workspace.cargo("clippy -p omnilink-cli --features nats,grpc,tls -- -D warnings")
-}
-
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     workspace.cargo(&format!("clippy {PACKAGES} --all-targets -- -D warnings"))?;
     workspace.cargo(&format!("clippy -p omnilink-cli {FEATURES} --all-targets -- -D warnings"))?;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Expectation, Schedule, Study, Tally, Verdict, select};
+use super::{Expectation, Schedule, Selected, Study, Tally, Verdict, select};
 use crate::workspace::{Build, Workspace};
 
 /// In the order of the columns.
@@ -30,8 +30,8 @@ struct Effort {
 }
 
 /// Prints a table with one row for each expectation that something is found.
-pub(crate) fn compare(workspace: &Workspace, name: Option<&str>, build: Build, seeds: u64) -> Result<()> {
-    let studies = select(workspace, name)?;
+pub(crate) fn compare(workspace: &Workspace, selected: Selected<'_>, build: Build, seeds: u64) -> Result<()> {
+    let studies = select(workspace, selected)?;
     let command = workspace.build_command(build)?.join("omnilink");
     println!("{}", heading(seeds));
     for study in &studies {

@@ -66,9 +66,20 @@ enum Schedule {
     Pos,
 }
 
-/// Runs all studies, or one, and fails if any has another verdict than is expected.
-pub(crate) fn run(workspace: &Workspace, name: Option<&str>, build: Build) -> Result<()> {
-    let studies = select(workspace, name)?;
+/// The studies to run.
+#[derive(Clone, Copy)]
+pub(crate) enum Selected<'a> {
+    /// All.
+    All,
+    /// Those whose schedules are controlled: they take seconds.
+    Controlled,
+    /// The one with this name.
+    Named(&'a str),
+}
+
+/// Runs studies, and fails if any has another verdict than is expected.
+pub(crate) fn run(workspace: &Workspace, selected: Selected<'_>, build: Build) -> Result<()> {
+    let studies = select(workspace, selected)?;
     let command = workspace.build_command(build)?.join("omnilink");
     println!("{}", row(["study", "settings", "verdict", "runs", "operations", "found after"]));
     let mut wrong = Vec::new();
@@ -82,13 +93,16 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>, build: Build) -> Re
     Ok(())
 }
 
-/// All studies, or one.
-fn select(workspace: &Workspace, name: Option<&str>) -> Result<Vec<Study>> {
+fn select(workspace: &Workspace, selected: Selected<'_>) -> Result<Vec<Study>> {
     let mut studies = read(workspace.root())?;
-    if let Some(name) = name {
-        let names: Vec<String> = studies.iter().map(Study::name).collect();
-        studies.retain(|study| study.name() == name);
-        ensure!(!studies.is_empty(), "there is no study `{name}`; there are {}", names.join(", "));
+    match selected {
+        Selected::All => {}
+        Selected::Controlled => studies.retain(Study::is_controlled),
+        Selected::Named(name) => {
+            let names: Vec<String> = studies.iter().map(Study::name).collect();
+            studies.retain(|study| study.name() == name);
+            ensure!(!studies.is_empty(), "there is no study `{name}`; there are {}", names.join(", "));
+        }
     }
     Ok(studies)
 }
@@ -113,6 +127,10 @@ fn read(root: &Path) -> Result<Vec<Study>> {
 impl Study {
     fn name(&self) -> String {
         self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn is_controlled(&self) -> bool {
+        self.expect.iter().all(|expectation| expectation.schedule != Some(Schedule::Free))
     }
 
     fn install_packages(&self) -> Result<()> {
