@@ -60,7 +60,7 @@ pub(crate) struct LineupArgs {
     pub(crate) calls: bool,
 
     /// Schedules of the concurrent executions [default: dpor for tests of at most 6 calls if all code is
-    /// instrumented, otherwise dfs and then 500 at random].
+    /// instrumented, otherwise dfs and then 600 of mix].
     #[arg(long, value_name = "HOW", value_parser = schedules())]
     pub(crate) schedule: Option<How>,
 

@@ -401,7 +401,7 @@ fn described(exploration: &Exploration) -> String {
         (How::Dfs, Some(bound)) => {
             let more = match exploration.samples {
                 0 => String::new(),
-                samples => format!(", then {samples} at random"),
+                samples => format!(", then {samples} of `mix`"),
             };
             format!("{name}, all with at most {}{more}", counted(u64::from(bound), "preemption"))
         }

@@ -583,3 +583,18 @@ proptest! {
         prop_assert_eq!(shown, outcomes(&program).allowed);
     }
 }
+
+#[test]
+fn what_a_returned_operation_did_is_read() {
+    const PLACE: u64 = 64;
+    let mut memory = Memory::new();
+    memory.store(0, PLACE, 4, MemoryOrder::Relaxed, 1, 0);
+    let readable = |memory: &mut Memory| memory.readable(1, PLACE, 4, MemoryOrder::Relaxed, 1);
+    assert_eq!(readable(&mut memory), 2);
+    memory.operation_returned(1);
+    assert_eq!(readable(&mut memory), 2);
+    memory.operation_returned(0);
+    assert_eq!(readable(&mut memory), 1);
+    // It is no synchronization.
+    assert!(!memory.happened_before(0, 1, 1));
+}

@@ -99,6 +99,18 @@ const std::map<std::string, Work> kPrograms{
        both([] { std::shared_lock guard(shared); ++number; }, [] { std::shared_lock guard(shared); ++number; });
      }},
     // Without.
+    {"race-free-in-use",
+     [] {
+       std::atomic<int*> current{new int(1)};
+       both([&] { use(*current.load()); }, [&] { delete current.exchange(new int(2)); });
+       delete current.load();
+     }},
+    {"race-freed-twice",
+     [] {
+       std::atomic<int*> current{new int(1)};
+       const auto take = [&] { delete current.exchange(current.load()); };
+       both(take, take);
+     }},
     {"locked-counter", [] { both([] { std::lock_guard guard(mutex); ++number; }, [] { std::lock_guard guard(mutex); ++number; }); }},
     {"join",
      [] {
@@ -171,6 +183,25 @@ const std::map<std::string, Work> kPrograms{
        shared.reset();
        one.join();
        two.join();
+     }},
+    {"memory-used-again",
+     [] {
+       const auto work = [] {
+         for (int round = 0; round < 20; ++round) {
+           const auto mine = std::make_unique<std::vector<int>>(round + 1, round);
+           mine->resize(3 * round + 1);
+           use(mine->back());
+           std::this_thread::yield();
+         }
+       };
+       both(work, work);
+     }},
+    {"handed-over",
+     [] {
+       std::unique_ptr<int> place;
+       std::atomic<bool> is_full{false};
+       both([&] { place = std::make_unique<int>(1); is_full = true; },
+            [&] { while (!is_full) std::this_thread::yield(); use(*place); place.reset(); });
      }},
     {"barrier",
      [] {
