@@ -28,7 +28,8 @@ pub struct Order {
     pub strict: bool,
     /// Whether loads may read stores other than the last one, as C11 allows.
     pub weak: bool,
-    /// Whether no load then reads a store older than those of recorded operations that have returned.
+    /// Whether no load then reads a store older than one that another thread has read, or than those of recorded operations
+    /// that have returned.
     pub fresh: bool,
     /// Whether unsynchronized accesses are steps too.
     pub plain: bool,
@@ -154,7 +155,8 @@ pub struct Controlled {
     pub strategy: String,
     /// Whether loads could read stores other than the last one, as C11 allows.
     pub weak: bool,
-    /// Whether no load then read a store older than those of recorded operations that had returned.
+    /// Whether no load then read a store older than one that another thread had read, or than those of recorded operations
+    /// that had returned.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fresh: bool,
     /// The number of loads that read another store than the last one.

@@ -224,7 +224,7 @@ pub(crate) fn is_weak() -> bool {
     SHARED.is_weak.load(Ordering::Relaxed)
 }
 
-/// Whether stores are visible once their operations have returned.
+/// Whether stores are visible to all threads at once, and when their operations have returned.
 pub(crate) fn is_fresh() -> bool {
     CHANNEL.settings().flags & Settings::FRESH != 0
 }

@@ -110,6 +110,10 @@ pub(crate) struct Memory {
     unseen: Clock,
     /// What recorded operations did that have returned.
     returned: Clock,
+    /// Whether only plain stores are outdated for a while: one that another thread has read is read by all from then on,
+    /// and so are read-modify-writes, and what has returned. Processors make stores visible in time and, except for POWER,
+    /// to all other threads at once, and read-modify-writes do not wait in a buffer; C11 demands none of it.
+    pub(crate) is_fresh: bool,
 }
 
 impl Memory {
@@ -125,6 +129,7 @@ impl Memory {
             fences: Vec::new(),
             unseen: Clock { times: Vec::new(), fences: 0 },
             returned: Clock { times: Vec::new(), fences: 0 },
+            is_fresh: false,
         }
     }
 
@@ -176,8 +181,8 @@ impl Memory {
         self.thread(thread).clock.join(&everything);
     }
 
-    /// A thread ends a recorded operation: no thread reads anything older from now on than what the operation did. On a
-    /// processor, stores become visible in time; C11 alone does not demand it. This orders nothing.
+    /// A thread ends a recorded operation. If memory is fresh, no thread reads anything older from now on than what the
+    /// operation did. This orders nothing.
     pub(crate) fn operation_returned(&mut self, thread: usize) {
         let own = self.thread(thread).clock.times.get(thread).copied().unwrap_or_default();
         let times = &mut self.returned.times;
@@ -207,7 +212,7 @@ impl Memory {
         let before_fence = fences.checked_sub(1).map(|last| &self.fences[last]);
         let is_floor = |store: &Store| {
             store.was_touched_before(clock)
-                || store.was_touched_before(&self.returned)
+                || self.is_fresh && (store.is_update || store.is_shared() || store.was_touched_before(&self.returned))
                 || before_fence.is_some_and(|before| store.was_touched_before(before))
                 || store.sequential.is_some_and(|earlier| sequential || earlier < fences)
         };
@@ -276,7 +281,8 @@ impl Memory {
         self.threads[thread].read(&released, &self.unseen, order);
         released.join(self.threads[thread].releases(order));
         let sequential = (order == MemoryOrder::SequentiallyConsistent).then_some(self.fences.len());
-        history.append(value, sequential).released = released;
+        let store = history.append(value, sequential);
+        (store.released, store.is_update) = (released, true);
         history.touch_last(thread, time);
     }
 
@@ -480,6 +486,8 @@ struct Store {
     touched: Vec<u32>,
     /// The number of fences before the first sequentially consistent operation that touched it, if there is one.
     sequential: Option<usize>,
+    /// Whether a read-modify-write made it.
+    is_update: bool,
 }
 
 /// Later than everything.
@@ -487,7 +495,7 @@ const NEVER: u32 = u32::MAX;
 
 impl Store {
     fn reset(&mut self, value: u128, sequential: Option<usize>) {
-        (self.value, self.sequential) = (value, sequential);
+        (self.value, self.sequential, self.is_update) = (value, sequential, false);
         self.touched.clear();
     }
 
@@ -499,6 +507,11 @@ impl Store {
     }
 
     /// Whether a thread touched it before the moment of a clock.
+    /// Whether a thread has touched it that did not store it.
+    fn is_shared(&self) -> bool {
+        self.touched.iter().filter(|time| **time != NEVER).count() > 1
+    }
+
     fn was_touched_before(&self, clock: &Clock) -> bool {
         self.touched.iter().zip(&clock.times).any(|(touched, time)| touched <= time)
     }

@@ -61,6 +61,7 @@ fn with_sharing<R>(what: impl FnOnce(&mut Sharing) -> R) -> R {
 pub(crate) fn begin() {
     with_races(|memory, races| {
         memory.clear();
+        memory.is_fresh = baton::is_fresh();
         races.clear();
     });
     with_sharing(|sharing| *sharing = Vec::new());
@@ -123,7 +124,7 @@ pub(crate) fn chosen(step: &Step) {
         Some(Take | TryTake | Gate) => with(|memory| memory.synchronize_acquire(me, step.address)),
         Some(Wait | Wake | Woken | Outside) => with(|memory| memory.acquire_from_all(me)),
         Some(kind) if may_be_of_std(kind) => with(|memory| memory.acquire_from_all(me)),
-        Some(Return) if baton::is_fresh() => with(|memory| memory.operation_returned(me)),
+        Some(Return) => with(|memory| memory.operation_returned(me)),
         Some(Join) => {
             let ended = (step.address - thread_object(0)) / (thread_object(1) - thread_object(0));
             with(|memory| memory.thread_joined(me, ended as usize));

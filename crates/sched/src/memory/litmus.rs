@@ -587,14 +587,32 @@ proptest! {
 #[test]
 fn what_a_returned_operation_did_is_read() {
     const PLACE: u64 = 64;
-    let mut memory = Memory::new();
-    memory.store(0, PLACE, 4, MemoryOrder::Relaxed, 1, 0);
-    let readable = |memory: &mut Memory| memory.readable(1, PLACE, 4, MemoryOrder::Relaxed, 1);
-    assert_eq!(readable(&mut memory), 2);
-    memory.operation_returned(1);
-    assert_eq!(readable(&mut memory), 2);
-    memory.operation_returned(0);
-    assert_eq!(readable(&mut memory), 1);
-    // It is no synchronization.
-    assert!(!memory.happened_before(0, 1, 1));
+    let readable = |memory: &mut Memory, thread| memory.readable(thread, PLACE, 4, MemoryOrder::Relaxed, 1);
+    for is_fresh in [false, true] {
+        let mut memory = Memory::new();
+        memory.is_fresh = is_fresh;
+        memory.store(0, PLACE, 4, MemoryOrder::Relaxed, 1, 0);
+        memory.operation_returned(1);
+        assert_eq!(readable(&mut memory, 1), 2);
+        memory.operation_returned(0);
+        assert_eq!(readable(&mut memory, 1), if is_fresh { 1 } else { 2 });
+        // It is no synchronization.
+        assert!(!memory.happened_before(0, 1, 1));
+    }
+}
+
+#[test]
+fn what_one_thread_has_read_is_read_by_all() {
+    const PLACE: u64 = 64;
+    let order = MemoryOrder::Relaxed;
+    for is_fresh in [false, true] {
+        let mut memory = Memory::new();
+        memory.is_fresh = is_fresh;
+        memory.store(0, PLACE, 4, order, 1, 0);
+        assert_eq!(memory.readable(2, PLACE, 4, order, 1), 2);
+        assert_eq!(memory.load(1, PLACE, 4, order, 0, 1), 1);
+        assert_eq!(memory.readable(2, PLACE, 4, order, 1), if is_fresh { 1 } else { 2 });
+        memory.update(0, PLACE, 4, order, 2, 1);
+        assert_eq!(memory.readable(2, PLACE, 4, order, 2), if is_fresh { 1 } else { 3 });
+    }
 }
