@@ -199,7 +199,7 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
         outln!("it has a {}:", race.kind());
         print_race(race);
     }
-    run.decided.iter().for_each(|decided| print_outdated_reads(&decided.execution.controlled("", &decided.order)));
+    run.decided.iter().for_each(|decided| print_outdated_reads(decided.execution.outdated_reads()));
 }
 
 /// Whether a rejection may be due to weak memory alone: a load may read an older store although a newer one was made

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use campaign::{Error, too_long};
-use explore::{Blocked, Controlled, DataRace, Ended, StoreError, counted};
+use explore::{Blocked, DataRace, Ended, StoreError, counted};
 use judge::{Failed, InputError};
 use report::{Report, Verdict, clean};
 
@@ -128,9 +128,9 @@ pub(crate) fn print_race(race: &DataRace) {
 }
 
 /// Says whether an execution needs memory that is weaker than that of most processors.
-pub(crate) fn print_outdated_reads(controlled: &Controlled) {
-    if controlled.outdated_reads > 0 {
-        let loads = counted(controlled.outdated_reads as u64, "load");
+pub(crate) fn print_outdated_reads(reads: usize) {
+    if reads > 0 {
+        let loads = counted(reads as u64, "load");
         outln!("{loads} read another store than the last one, as C11 allows; not every processor does");
     }
 }

@@ -210,7 +210,7 @@ impl Execution {
     }
 
     /// The number of loads that read another store than the last one.
-    fn outdated_reads(&self) -> usize {
+    pub fn outdated_reads(&self) -> usize {
         self.decisions.iter().filter(|decision| decision.is_outdated_read()).count()
     }
 

@@ -78,7 +78,7 @@ pub struct RacedAccess {
     /// The operation it is part of, as reports show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// What it does: `writes`, `reads`, the same atomically, or `frees`.
+    /// The verb: `writes`, `reads`, the same atomically, or `frees`.
     pub does: String,
     /// The number of steps before it.
     pub after_step: u64,

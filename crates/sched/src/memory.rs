@@ -108,7 +108,7 @@ pub(crate) struct Memory {
     fences: Vec<Clock>,
     /// What was released to every later acquire.
     unseen: Clock,
-    /// What recorded operations did that have returned.
+    /// For each thread, the last time of its recorded operations that have returned.
     returned: Clock,
     /// Whether only plain stores are outdated for a while: one that another thread has read is read by all from then on,
     /// and so are read-modify-writes, and what has returned. Processors make stores visible in time and, except for POWER,

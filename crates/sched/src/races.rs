@@ -40,6 +40,11 @@ impl Access {
         Access { thread: 0, writes: true, is_atomic: false, frees: false, place, time: 0, number: 0 }
     }
 
+    /// Memory is freed at this place.
+    pub(crate) fn freeing(place: u64) -> Access {
+        Access { frees: true, ..Access::writing(place) }
+    }
+
     fn conflicts(&self, other: &Access) -> bool {
         self.thread != other.thread && (self.writes || other.writes) && !(self.is_atomic && other.is_atomic)
     }

@@ -278,14 +278,14 @@ fn freed(start: *mut c_void, place: u64) -> bool {
     let address = start as u64;
     if with_races(|_, races| races.is_freed(address)) {
         if baton::looks_for_races() {
-            compare(address, 1, Access { frees: true, ..Access::writing(place) });
+            compare(address, 1, Access::freeing(place));
         }
         return false;
     }
     // SAFETY: it was allocated by the allocator that belongs to this function, and is not freed yet.
     let size = unsafe { libc::malloc_usable_size(start) } as u64;
     match baton::looks_for_races() {
-        true => compare(address, size, Access { frees: true, ..Access::writing(place) }),
+        true => compare(address, size, Access::freeing(place)),
         false => with_races(|_, races| races.forget(address, size)),
     }
     with(|memory| memory.forget(address, size));

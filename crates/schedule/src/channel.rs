@@ -99,8 +99,8 @@ impl Settings {
     /// Unsynchronized accesses are compared: the first two that conflict without an order between them are a data
     /// race. Only where all code that synchronizes is instrumented.
     pub const RACES: u32 = 16;
-    /// With [`Settings::WEAK`], no load reads a store that is older than one that another thread has read, or than those of
-    /// recorded operations that have returned.
+    /// With [`Settings::WEAK`], no load reads a store that is older than a read-modify-write, than one that another thread has
+    /// read, or than those of recorded operations that have returned.
     pub const FRESH: u32 = 32;
 }
 

@@ -308,7 +308,7 @@ fn shortened(ended: &Ended, name: &str) -> Ended {
 /// Prints how a test failed, and the run that is kept.
 fn print_failed(failed: &FailedTest, ended: &Ended) {
     print_end(ended);
-    failed.run.controlled.iter().for_each(print_outdated_reads);
+    failed.run.controlled.iter().for_each(|controlled| print_outdated_reads(controlled.outdated_reads));
     if let Some(race) = failed.run.raced() {
         print_race(race);
     }

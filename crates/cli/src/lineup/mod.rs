@@ -82,7 +82,7 @@ struct Search<'a> {
     until: Option<Instant>,
     /// Whether rounds go on for as long as there is time, so that its end leaves nothing open.
     is_growing: bool,
-    /// What was said last about the strategy.
+    /// The last message about the strategy.
     said: String,
     meetings: Meetings,
     summary: Summary,
@@ -94,7 +94,7 @@ impl Search<'_> {
         let (args, calls) = (self.session.args, self.session.object.calls());
         let number = rounds.len();
         for (before, round) in rounds.into_iter().enumerate() {
-            // What an earlier round leaves is for the later ones.
+            // Later rounds share the time that an earlier one leaves.
             let later = u32::try_from(number - before).unwrap_or(1);
             let until = self.until.map(|until| {
                 let now = Instant::now();
@@ -248,7 +248,7 @@ impl Session<'_> {
         self.accepted.iter().find(|accepted| accepted.test == text)
     }
 
-    /// How these tests are explored. What is to be said about the strategy is said once.
+    /// How these tests are explored. A message about the strategy is printed once.
     fn exploration(&self, tests: &[Named], until: Option<Instant>, said: &mut String) -> Exploration {
         let args = self.args;
         let order = args.scheduling.order(args.seed, !args.isolate);
@@ -291,7 +291,7 @@ impl Session<'_> {
         }
     }
 
-    /// Prints what is said about a failing test after its first line.
+    /// Prints the lines about a failing test after the first one.
     fn print_failure(&self, named: &Named, tested: &Tested, kept: Option<&str>) {
         let Tested { test, verdict, .. } = tested;
         if *test != named.test {
@@ -350,7 +350,7 @@ impl Session<'_> {
     }
 
     fn print_kept(&self, controlled: Option<&Controlled>, kept: Option<&str>) {
-        controlled.iter().for_each(|controlled| print_outdated_reads(controlled));
+        controlled.iter().for_each(|controlled| print_outdated_reads(controlled.outdated_reads));
         match controlled.is_some_and(|controlled| controlled.repeats) {
             true => outln!("\nrun again in a fresh process: identical"),
             false => outln!("\nit could not be repeated in a fresh process: the object program is nondeterministic"),

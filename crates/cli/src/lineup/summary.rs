@@ -1,4 +1,4 @@
-//! What the tests of `omnilink lineup` came to.
+//! The verdicts of the tests of `omnilink lineup`, counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use report::clean;
 use crate::exit::Exit;
 use crate::limits;
 
-/// What all tests together came to.
+/// The verdicts and the work of all tests.
 #[derive(Default)]
 pub(super) struct Summary {
     passed: u64,
