@@ -38,6 +38,18 @@ impl Serial {
         let wrong = |message: String| InputError::new(format!("{}: {message}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         let observations: Observations = text.parse().map_err(|error: lineup::Unreadable| wrong(error.to_string()))?;
+        if let Some(order) = observations.missing(1).first() {
+            return Err(InputError {
+                message: format!(
+                    "{}: the serial run in which the threads take turns as `{order}` is missing",
+                    path.display()
+                ),
+                help: Some(
+                    "a rejection needs all serial runs: `omnilink lineup --test TEST --observations FILE` writes them"
+                        .into(),
+                ),
+            });
+        }
         let (test, observations) = (observations.test().clone(), Arc::new(observations));
         let model = move || SerialModel { observations: observations.clone(), atoms: Interner::default() };
         Ok(Serial { test, runs: Builtin::of_file(path, model) })

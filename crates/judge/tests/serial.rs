@@ -252,8 +252,9 @@ fn each_blocked_call_has_its_own_serial_run() {
     let directory = tempfile::tempdir().expect("a directory");
     // `c` blocks after `a b`, and `d` after `b a`.
     let runs = "observations of a() || b() || c() || d()\n\
-        0 a() = 1\n  1 b() = 1\n    2 c() blocks\n    3 d() = 1\n      2 c() blocks\n\
-        1 b() = 1\n  0 a() = 1\n    3 d() blocks\n    2 c() = 1\n      3 d() blocks\n";
+        0 a() = 1\n  1 b() = 1\n    2 c() blocks\n    3 d() = 1\n      2 c() blocks\n  2 c() blocks\n  3 d() blocks\n\
+        1 b() = 1\n  0 a() = 1\n    3 d() blocks\n    2 c() = 1\n      3 d() blocks\n  2 c() blocks\n  3 d() blocks\n\
+        2 c() blocks\n3 d() blocks\n";
     std::fs::write(directory.path().join("object.lineup"), runs).expect("a file");
     let blocked = "T2 [10 ...] c() blocked\nT3 [10 ...] d() blocked\n";
     let check = |others: &str| check(directory.path(), &format!("{others}{blocked}"));
@@ -265,10 +266,29 @@ fn each_blocked_call_has_its_own_serial_run() {
 #[test]
 fn a_trace_of_another_test_is_an_error() {
     let directory = tempfile::tempdir().expect("a directory");
-    let runs = "observations of c() || d() || a() || b()\n0 c() blocks\n1 d() = 1\n  0 c() blocks\n";
+    let runs = "observations of c() || d() || a() || b()\n0 c() blocks\n1 d() = 1\n  0 c() blocks\n  2 a() blocks\n  3 b() blocks\n\
+        2 a() blocks\n3 b() blocks\n";
     std::fs::write(directory.path().join("object.lineup"), runs).expect("a file");
     let check = |trace: &str| check(directory.path(), trace).unwrap_err();
     insta::assert_snapshot!(check("T0 [1 10] nonsense()\nT1 [1 10] whatever(7)\nT2 [11 ...] zzz() blocked\n"), @"not an execution of the test of object.lineup: call 0 of thread 0 is `nonsense()`, expected `c()`");
     insta::assert_snapshot!(check("T1 [1 2] d() = 1\nT0 [3 ...] c() blocked\nT2 [1 ...] a() blocked\n"), @"not an execution of the test of object.lineup: thread 3 makes 0 of 1 calls, and none of them blocks");
     insta::assert_snapshot!(check("client [1 2] d() = 1\n"), @"not an execution of the test of object.lineup: process `client` is not a thread of the test: expected a number below 4");
+}
+
+/// Without all serial runs, a rejection proves nothing.
+#[test]
+fn serial_runs_that_are_missing_are_an_error() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let runs = "observations of add(1) || take()\n0 add(1)\n  1 take() = 1\n1 take() = nil\n  0 add(1)\n";
+    let read = |lines: usize| {
+        let runs: String = runs.split_inclusive('\n').take(lines).collect();
+        let file = directory.path().join("object.lineup");
+        std::fs::write(&file, runs).expect("a file");
+        Judge::new(&file.display().to_string(), Options::default()).map(|_| ())
+    };
+    assert!(read(5).is_ok());
+    for lines in 1..5 {
+        let Err(Failed::Input(error)) = read(lines) else { panic!("{lines} lines are not all runs") };
+        assert!(error.message.contains("is missing") || error.message.contains("operations"), "{}", error.message);
+    }
 }

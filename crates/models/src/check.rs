@@ -16,12 +16,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::convert::Infallible;
 use std::mem::take;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use history::{Call, History, Op, OpId, Stop, Verdict};
-use search::{Assuming, Assumption, CheckError, Criterion, Explanation, Reduction, Report, Route, Stats};
-use search::{TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
+use search::{AnyOp, AnySpec, AnyState, Assuming, Assumption, CheckError, Criterion, Erased, Explanation, Reduction};
+use search::{Report, Route, Since, Stats, TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
 use smallvec::SmallVec;
 use thiserror::Error;
 use weak::Level;
@@ -278,10 +279,21 @@ pub fn check_assuming<M: Model>(
     options: &search::Options,
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
-    with_assumed(model, history, assumed, |spec, marked| {
-        let report = confirmed(search::check_watched(spec, marked, options, &mut watched(watcher)))?;
-        Ok(show(model, Vec::new(), Method::Search, report.map_states(|since| since.state)))
-    })
+    let bound = bind_all(model, history)?;
+    let report = search_assuming(&Erased(model), &erase(&bound), &such(model, assumed), options, watcher)?;
+    let report = report.map_states(|since| since.state.get::<M::State>().clone());
+    Ok(show(model, Vec::new(), Method::Search, report))
+}
+
+fn search_assuming(
+    spec: AnySpec<'_, Infallible>,
+    history: &History<AnyOp>,
+    assumed: &[Assumption<Predicate<'_>>],
+    options: &search::Options,
+    watcher: &dyn Watcher,
+) -> Result<Report<Since<AnyState>>, Error> {
+    let spec = Assuming::new(&spec, assumed)?;
+    confirmed(search::check_watched(&spec, &spec.mark_all(history), options, &mut watched(watcher)))
 }
 
 /// The most parts of which a state shows all.
@@ -304,33 +316,40 @@ pub fn walk<M: Model>(
         let walked = unfailing(route.walk_parts(model, &bound, until, most, part))?;
         return Ok(walked.map_states(|state| model.show(&state)));
     }
-    with_assumed(model, history, assumed, |spec, marked| {
-        let walked = unfailing(route.walk(spec, marked, until, most))?;
-        Ok(walked.map_states(|since| model.show(&since.state)))
-    })
+    refuse_mixed(model, history)?;
+    let walked = walk_assuming(&Erased(model), &erase(&bound), &such(model, assumed), route, until, most)?;
+    Ok(walked.map_states(|since| model.show(since.state.get())))
 }
 
-type StatePredicate<'a, M> = Box<dyn Fn(&<M as search::Spec>::State) -> bool + 'a>;
+fn walk_assuming(
+    spec: AnySpec<'_, Infallible>,
+    history: &History<AnyOp>,
+    assumed: &[Assumption<Predicate<'_>>],
+    route: &Route,
+    until: Option<usize>,
+    most: usize,
+) -> Result<Walked<Since<AnyState>>, Error> {
+    let spec = Assuming::new(&spec, assumed)?;
+    unfailing(route.walk(&spec, &spec.mark_all(history), until, most))
+}
 
-/// Runs `work` on a model under assumptions.
-fn with_assumed<M: Model, R>(
-    model: &M,
-    history: &History<Call>,
-    assumed: &[Assumed],
-    work: impl FnOnce(&Assuming<'_, M, StatePredicate<'_, M>>, &History<search::Marked<M::Op>>) -> Result<R, Error>,
-) -> Result<R, Error> {
-    let bound = bind_all(model, history)?;
-    let such = assumed.iter().map(|assumption| match assumption {
+type Predicate<'a> = Box<dyn Fn(&AnyState) -> bool + 'a>;
+
+/// The assumptions, with predicates on states.
+fn such<'a, M: Model>(model: &'a M, assumed: &'a [Assumed]) -> Vec<Assumption<Predicate<'a>>> {
+    let such = |assumption: &'a Assumed| match assumption {
         Assumption::Before(first, second) => Assumption::Before(*first, *second),
-        Assumption::LeadsTo(op, is_meant) => Assumption::LeadsTo(
-            *op,
-            Box::new(move |state: &M::State| is_meant(&model.show(state))) as StatePredicate<'_, M>,
-        ),
-    });
-    let such: Vec<Assumption<StatePredicate<'_, M>>> = such.collect();
-    let spec = Assuming::new(model, &such)?;
-    let marked = bound.try_map(|op| Ok::<_, Error>(Some(spec.mark(op.id, op.call.clone()))))?;
-    work(&spec, &marked)
+        Assumption::LeadsTo(op, is_meant) => {
+            let is_such = move |state: &AnyState| is_meant(&model.show(state.get()));
+            Assumption::LeadsTo(*op, Box::new(is_such) as Predicate<'a>)
+        }
+    };
+    assumed.iter().map(such).collect()
+}
+
+fn erase<T: Clone + Eq + 'static>(history: &History<T>) -> History<AnyOp> {
+    let Ok(erased) = history.try_map(|op| Ok::<_, Infallible>(Some(AnyOp::new(op.call.clone()))));
+    erased
 }
 
 /// Checks operations as they come in, by increasing start. Memory does not grow with their number, except for the
@@ -343,7 +362,7 @@ pub fn check_stream<M: Model, E: From<Error>>(
     watcher: &dyn Watcher,
 ) -> Result<Checked, E> {
     let watch = &mut watched(watcher);
-    let mut checker = confirmed(search::Checker::<M, M::Op>::new(model, options))?;
+    let mut checker = confirmed(search::Checker::new(model, options))?;
     for op in ops {
         let op = op?;
         let bad = |error| Error::BadCall { op: history::name(processes, op.process, op.index), error };
@@ -382,14 +401,14 @@ fn confirm_parts<M: Model>(model: &M, history: &History<M::Op>, witness: Witness
 }
 
 /// Models do not fail, so only the order can be wrong.
-fn unfailing<T>(replayed: Result<T, search::ReplayError<std::convert::Infallible>>) -> Result<T, Error> {
+fn unfailing<T>(replayed: Result<T, search::ReplayError<Infallible>>) -> Result<T, Error> {
     replayed.map_err(|error| match error {
         search::ReplayError::Unconfirmed(error) => Error::Unconfirmed(error),
     })
 }
 
 /// Models do not fail, so only the replay can.
-pub(crate) fn confirmed<T>(result: Result<T, CheckError<std::convert::Infallible>>) -> Result<T, Error> {
+pub(crate) fn confirmed<T>(result: Result<T, CheckError<Infallible>>) -> Result<T, Error> {
     result.map_err(|error| match error {
         CheckError::Unconfirmed(error) => Error::Unconfirmed(error),
     })

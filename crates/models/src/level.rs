@@ -8,7 +8,7 @@
 use std::convert::Infallible;
 
 use history::{Call, History, OpId, Stop, Verdict};
-use search::{CheckError, Stats, Witness};
+use search::{AnyOp, AnySpec, AnyState, CheckError, Erased, Stats, Witness};
 use weak::registers::{self, Axioms, Decision, Touch};
 use weak::{Action, Class, Explained, Forms, Level, Report, Unexplained, ViewError};
 
@@ -104,10 +104,6 @@ pub fn check<M: Model>(
 }
 
 /// Checks a history against a built-in model.
-///
-/// This is compiled here, so that crates that call it do not compile the search for every model. The tests of this crate's
-/// modules do not call it, and need not wait for that either.
-#[cfg(not(test))]
 pub fn check_named(
     name: &str,
     history: &History<Call>,
@@ -180,9 +176,23 @@ fn search<M: Model>(
     history: &History<Action<M::Op>>,
     options: &weak::Options,
     watcher: &dyn Watcher,
-) -> Result<Report<M::State>, Error> {
-    let report: Result<_, weak::Error<Infallible>> = weak::check(model, history, options, &mut watched(watcher));
-    report.map_err(|error| match error {
+) -> Result<Report<AnyState>, Error> {
+    let erased = history.try_map(|op| {
+        let Action { name, forms: Forms { recorded, free } } = &op.call;
+        let forms = Forms { recorded: AnyOp::new(recorded.clone()), free: free.clone().map(AnyOp::new) };
+        Ok::<_, Infallible>(Some(Action { name: name.clone(), forms }))
+    });
+    let Ok(erased) = erased;
+    search_any(&Erased(model), &erased, options, watcher)
+}
+
+fn search_any(
+    spec: AnySpec<'_, Infallible>,
+    history: &History<Action<AnyOp>>,
+    options: &weak::Options,
+    watcher: &dyn Watcher,
+) -> Result<Report<AnyState>, Error> {
+    weak::check(&spec, history, options, &mut watched(watcher)).map_err(|error| match error {
         CheckError::Unconfirmed(error) => Error::Unconfirmed(error),
         CheckError::Spec(ViewError::Partway) => unreachable!("operations of a model take one step"),
     })
@@ -250,13 +260,13 @@ fn check_parts<M: Model>(
     Ok(Some(Checked { verdict, method, part: None, no_procedure: None, limit: None, stats }))
 }
 
-fn show<M: Model>(model: &M, report: Report<M::State>, method: Method, part: Option<String>) -> Checked {
+fn show<M: Model>(model: &M, report: Report<AnyState>, method: Method, part: Option<String>) -> Checked {
     let Report { verdict, stats, limit } = report;
     let verdict = match verdict {
         Verdict::Accepted(explained) => Verdict::Accepted(explained),
         Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
         Verdict::Rejected(failure) => {
-            Verdict::Rejected(Unexplained::Views(failure.map_states(|state| model.show(&state))))
+            Verdict::Rejected(Unexplained::Views(failure.map_states(|state| model.show(state.get()))))
         }
     };
     Checked { verdict, method, part, no_procedure: None, limit, stats }

@@ -16,7 +16,9 @@ use crate::{Atom, BadCall, Interner};
 /// Every operation of a model leads from one state to at most one other, whether or not its result is known. Calls
 /// are bound one after another, and bound operations never change, so a search may already run on earlier ones.
 pub trait Model:
-    Spec<Op: Clone + Debug + Hash + Send + Sync, State: Debug + Send + Sync, Error = Infallible> + Send + Sync
+    Spec<Op: Clone + Debug + Hash + Send + Sync + 'static, State: Debug + Send + Sync + 'static, Error = Infallible>
+    + Send
+    + Sync
 {
     /// The operation as this model sees it, or `None` if it constrains nothing and changes nothing: it failed, or it
     /// is an unfinished observer. An observer that returned without a recorded result is an error: a history of such

@@ -41,7 +41,7 @@ use crate::{Atom, BadCall, Interner, Model};
 /// A sequential specification of an object.
 pub trait Object: Send + Sync {
     /// The state that calls read and change. Equal states must behave the same forever after.
-    type State: Clone + Eq + Hash + Debug + Send + Sync;
+    type State: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
     /// The initial state.
     fn initial(&self) -> Self::State;

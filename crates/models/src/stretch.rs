@@ -6,7 +6,7 @@
 //! decided before it: they may need an operation that starts later.
 
 use history::Op;
-use search::{Checker, Options, Resumed, Witness};
+use search::{Checker, Options, Witness};
 
 use crate::Model;
 use crate::check::{Checked, Error, Method, Watcher, confirmed, show, watched};
@@ -43,9 +43,11 @@ pub fn check_stretch<M: Model, E: From<Error>>(
     watcher: &dyn Watcher,
 ) -> Result<Stretch<M::State>, E> {
     let watch = &mut watched(watcher);
-    let Ok(spec) = Resumed::new(model, begin);
-    let mut checker = confirmed(Checker::<Resumed<'_, M>, M::Op>::new(&spec, options))?;
-    let states = |checker: &Checker<'_, Resumed<'_, M>, M::Op>| -> Option<Vec<M::State>> {
+    let mut checker = confirmed(match begin {
+        Some(states) => Checker::from_states(model, states, options),
+        None => Checker::new(model, options),
+    })?;
+    let states = |checker: &Checker<'_, M>| -> Option<Vec<M::State>> {
         Some(checker.possible()?.into_iter().map(|(_, state)| state.clone()).collect())
     };
     let mut at_cut = cut.and_then(|_| states(&checker));

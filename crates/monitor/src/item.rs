@@ -41,7 +41,12 @@ impl Lines {
         let json = Json::parse(text).map_err(|problem| problem.message)?;
         match json.field("progress") {
             Some(_) => read_progress(&json),
-            None => Ok(self.0.operation(json)?.map_or(Line::Nothing, Line::Operation)),
+            None => match self.0.operation(json)? {
+                Some(item) if item.seq == Some(u64::MAX) => {
+                    Err(format!("`seq` is {}: the number after it is too large", u64::MAX))
+                }
+                item => Ok(item.map_or(Line::Nothing, Line::Operation)),
+            },
         }
     }
 }
@@ -84,6 +89,8 @@ mod tests {
         assert_eq!(progress, Ok(expected));
         assert_eq!(Lines::default().read("# a comment"), Ok(Line::Nothing));
         let wrong = |line: &str| Lines::default().read(line).unwrap_err();
+        let last = line.replace("5}", "18446744073709551615}");
+        insta::assert_snapshot!(wrong(&last), @"`seq` is 18446744073709551615: the number after it is too large");
         insta::assert_snapshot!(wrong(r#"{"progress": 12}"#), @"`process` is missing, or neither a number nor a string");
         insta::assert_snapshot!(wrong(r#"{"process": "a", "progress": -1}"#), @"`progress` is -1, not a number from 0");
         insta::assert_snapshot!(wrong(r#"{"process": "a", "progress": 1, "last": true}"#), @"unknown key `last`: the keys are `process`, `progress`, `operations`, `is_last`");

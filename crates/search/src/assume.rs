@@ -4,7 +4,9 @@
 //! assumption carries a mark, and a state records which marked operations are over. Marked operations are exempt from
 //! the search's reductions: a marked operation changes the state, commutes with nothing and equals nothing.
 
-use history::OpId;
+use std::convert::Infallible;
+
+use history::{History, OpId};
 
 use crate::spec::{Spec, Successors};
 
@@ -64,9 +66,15 @@ impl<'s, S: Spec, P: Fn(&S::State) -> bool> Assuming<'s, S, P> {
         Ok(Assuming { spec, assumptions, marked })
     }
 
-    /// An operation as this specification sees it.
-    pub fn mark<O>(&self, id: OpId, op: O) -> Marked<O> {
-        Marked { op, mark: self.marked.binary_search(&id).ok().map(|mark| mark as u8) }
+    /// The operations of a history as this specification sees them.
+    pub fn mark_all(&self, history: &History<S::Op>) -> History<Marked<S::Op>>
+    where
+        S::Op: Clone,
+    {
+        let mark = |id| self.marked.binary_search(&id).ok().map(|mark| mark as u8);
+        let marked = history.try_map(|op| Ok::<_, Infallible>(Some(Marked { op: op.call.clone(), mark: mark(op.id) })));
+        let Ok(marked) = marked;
+        marked
     }
 
     /// True if the assumed order lets the operation take a step.

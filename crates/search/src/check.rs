@@ -134,7 +134,7 @@ pub fn check_watched<S: Spec>(
 }
 
 fn run<'s, S: Spec>(
-    mut checker: Checker<'s, S, &'s S::Op>,
+    mut checker: Checker<'s, S>,
     history: &'s History<S::Op>,
     watch: &mut dyn Watch,
 ) -> Result<Report<S::State>, CheckError<S::Error>> {
@@ -148,17 +148,47 @@ fn run<'s, S: Spec>(
 
 /// Checks operations as they come in, by increasing start. Memory holds the operations that are in flight or not yet
 /// settled.
-pub struct Checker<'s, S: Spec, P>(Width<'s, S, P>);
+pub struct Checker<'s, S: Spec>(Width<'s, S>);
 
-/// The capacity for operations in flight. The first time it is exceeded, the run continues with a larger one.
-enum Width<'s, S: Spec, P> {
-    Narrow(Run<'s, S, P, u64>),
-    Wide(Run<'s, S, P, Wide>),
+/// An operation that is owned, or borrowed from a history. One type for both, so that the search is compiled once.
+#[derive(Debug)]
+pub enum Lent<'o, T> {
+    /// A borrowed operation.
+    Borrowed(&'o T),
+    /// An owned operation.
+    Owned(T),
 }
 
-struct Run<'s, S: Spec, P, C> {
+impl<'o, T> From<&'o T> for Lent<'o, T> {
+    fn from(op: &'o T) -> Lent<'o, T> {
+        Lent::Borrowed(op)
+    }
+}
+
+impl<T> From<T> for Lent<'_, T> {
+    fn from(op: T) -> Self {
+        Lent::Owned(op)
+    }
+}
+
+impl<T> Borrow<T> for Lent<'_, T> {
+    fn borrow(&self) -> &T {
+        match self {
+            Lent::Borrowed(op) => op,
+            Lent::Owned(op) => op,
+        }
+    }
+}
+
+/// The capacity for operations in flight. The first time it is exceeded, the run continues with a larger one.
+enum Width<'s, S: Spec> {
+    Narrow(Run<'s, S, u64>),
+    Wide(Run<'s, S, Wide>),
+}
+
+struct Run<'s, S: Spec, C> {
     spec: &'s S,
-    stream: Stream<P, C>,
+    stream: Stream<Lent<'s, S::Op>, C>,
     engine: Engine<S, SlotCut<C>>,
     replay: Replay<'s, S>,
     witness: Witness,
@@ -188,45 +218,68 @@ impl Progress {
     }
 }
 
-impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
+impl<'s, S: Spec> Checker<'s, S> {
     /// Begins a check. Operations are placed just in time.
     ///
     /// # Panics
     ///
     /// If the options ask for a criterion other than linearizability; the same holds for [`Checker::first`].
-    pub fn new(spec: &'s S, options: &Options) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
-        Checker::with(spec, options, Engine::new(options.max_width))
+    pub fn new(spec: &'s S, options: &Options) -> Result<Checker<'s, S>, CheckError<S::Error>> {
+        Checker::with(spec, None, options, Engine::new(options.max_width))
+    }
+
+    /// Begins in these states instead of the initial ones: those in which an earlier part of a history ended.
+    pub fn from_states(
+        spec: &'s S,
+        states: Vec<S::State>,
+        options: &Options,
+    ) -> Result<Checker<'s, S>, CheckError<S::Error>> {
+        Checker::with(spec, Some(states), options, Engine::new(options.max_width))
     }
 
     /// Begins a narrow first pass, or returns `None` if the options ask for none. If it finds no order but dropped
     /// configurations, it ends with [`Stop::Width`], which proves nothing: a new checker has to repeat the check.
-    pub fn first(spec: &'s S, options: &Options) -> Result<Option<Checker<'s, S, P>>, CheckError<S::Error>> {
+    pub fn first(spec: &'s S, options: &Options) -> Result<Option<Checker<'s, S>>, CheckError<S::Error>> {
         let width = options.first_width.filter(|&width| options.max_width.is_none_or(|max| max > width));
-        width.map(|width| Checker::with(spec, options, Engine::narrow(width, options.max_width))).transpose()
+        width.map(|width| Checker::with(spec, None, options, Engine::narrow(width, options.max_width))).transpose()
     }
 
     fn with(
         spec: &'s S,
+        begin: Option<Vec<S::State>>,
         options: &Options,
         engine: Engine<S, SlotCut<u64>>,
-    ) -> Result<Checker<'s, S, P>, CheckError<S::Error>> {
+    ) -> Result<Checker<'s, S>, CheckError<S::Error>> {
         // A stream has no edges.
         assert!(options.criterion.permits(Reduction::JustInTime, &[]), "a criterion that permits this walk");
+        let states = match &begin {
+            Some(states) => states.clone(),
+            None => initial(spec)?,
+        };
         let mut run = Run {
             spec,
             stream: Stream::new(options.reduce),
             engine,
-            replay: Replay::new(spec, options.criterion),
+            replay: Replay::new(spec, begin, options.criterion),
             witness: Witness::default(),
             finished: 0,
             ending: None,
         };
-        run.engine.begin(spec, &run.stream, &SlotCut::default()).map_err(CheckError::Spec)?;
+        run.engine.begin(spec, states, &run.stream, &SlotCut::default()).map_err(CheckError::Spec)?;
         Ok(Checker(Width::Narrow(run)))
     }
 
     /// Takes in the next operation.
-    pub fn push(&mut self, op: Op<P>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+    pub fn push(
+        &mut self,
+        op: Op<impl Into<Lent<'s, S::Op>>>,
+        watch: &mut dyn Watch,
+    ) -> Result<Progress, CheckError<S::Error>> {
+        let place = op.with(());
+        self.take(place.with(op.call.into()), watch)
+    }
+
+    fn take(&mut self, op: Op<Lent<'s, S::Op>>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
         match &mut self.0 {
             Width::Wide(run) => run.push(op, watch),
             Width::Narrow(run) if !run.stream.is_full() => run.push(op, watch),
@@ -238,7 +291,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
                 if run.stream.is_full() {
                     self.widen();
                 }
-                self.push(op, watch)
+                self.take(op, watch)
             }
         }
     }
@@ -287,7 +340,7 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
 
     fn widen(&mut self) {
         if let Width::Narrow(run) = &mut self.0 {
-            let (spec, replay) = (run.spec, Replay::new(run.spec, Criterion::LINEARIZABLE));
+            let (spec, replay) = (run.spec, Replay::new(run.spec, None, Criterion::LINEARIZABLE));
             self.0 = Width::Wide(Run {
                 spec,
                 stream: replace(&mut run.stream, Stream::new(true)).widen(),
@@ -301,8 +354,8 @@ impl<'s, S: Spec, P: Borrow<S::Op>> Checker<'s, S, P> {
     }
 }
 
-impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
-    fn push(&mut self, op: Op<P>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+impl<'s, S: Spec, C: Slots> Run<'s, S, C> {
+    fn push(&mut self, op: Op<Lent<'s, S::Op>>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
         if self.return_before(op.interval.start(), watch)?.is_decided() {
             return Ok(Progress::Decided);
         }
@@ -337,6 +390,9 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
         let verdict = match self.ending.take() {
             Some(Ending::Stopped(stop)) => Verdict::Inconclusive(stop),
             Some(Ending::Rejected(explanation)) => Verdict::Rejected(explanation),
+            None if self.engine.is_empty() => {
+                Verdict::Rejected(Explanation { blocked: Vec::new(), explained: 0, stuck: Vec::new() })
+            }
             None => {
                 self.engine.frontier.configs.truncate(1);
                 self.settle()?;
@@ -390,9 +446,8 @@ impl<S: Spec, P: Borrow<S::Op>, C: Slots> Run<'_, S, P, C> {
 
     /// Replays the steps that all configurations share, then drops them.
     fn settle(&mut self) -> Result<(), CheckError<S::Error>> {
-        let mut settled = Vec::new();
-        let living = self.engine.frontier.configs.iter_mut().map(|config| &mut config.trail);
-        self.engine.trails.settle(living, |op| self.stream.has_returned(op), |step| settled.push(step));
+        let living = self.engine.frontier.configs.iter_mut().map(|config| &mut config.trail).collect();
+        let settled = self.engine.trails.settle(living, &|op| self.stream.has_returned(op));
         for placed in settled {
             self.witness.push(placed);
             if placed.op == INITIAL {
@@ -436,6 +491,12 @@ impl<S: Spec, P: Borrow<S::Op>> Relate<P> for Relation<'_, S> {
     }
 }
 
+fn initial<S: Spec>(spec: &S) -> Result<Vec<S::State>, CheckError<S::Error>> {
+    let mut states = Vec::new();
+    spec.initial(&mut states).map_err(CheckError::Spec)?;
+    Ok(states)
+}
+
 fn check_by_level<S: Spec>(
     spec: &S,
     history: &History<S::Op>,
@@ -450,7 +511,7 @@ fn check_by_level<S: Spec>(
     let is_observer = history.ops().iter().map(is_observer).collect();
     let mut levels = Levels { order, ops: history.ops(), is_observer, level: 0 };
     let mut engine: Engine<S, _> = Engine::new(options.max_width);
-    engine.begin(spec, &levels, &origin).map_err(CheckError::Spec)?;
+    engine.begin(spec, initial(spec)?, &levels, &origin).map_err(CheckError::Spec)?;
     let verdict = loop {
         if let Some(complete) = engine.frontier.configs.iter().find(|config| levels.order.is_complete(&config.cut)) {
             let mut witness = Witness::default();

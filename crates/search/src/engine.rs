@@ -123,6 +123,11 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         self.has_dropped
     }
 
+    /// True if there is no configuration, because the spec has no initial state. Then no order is allowed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frontier.configs.is_empty()
+    }
+
     /// Converts the cuts of a search, between two attempts.
     pub(crate) fn with_cuts<D>(self, convert: impl Fn(C) -> D) -> Engine<S, D> {
         let convert = |config: Config<C, S::State>| Config {
@@ -153,15 +158,14 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         }
     }
 
-    /// Starts from every initial state, with no operation placed.
+    /// Starts from each of these states, with no operation placed.
     pub(crate) fn begin<P: Borrow<S::Op>>(
         &mut self,
         spec: &S,
+        states: Vec<S::State>,
         walk: &impl Walk<P, Cut = C>,
         cut: &C,
     ) -> Result<(), S::Error> {
-        let mut states = Vec::new();
-        spec.initial(&mut states)?;
         for (choice, state) in states.into_iter().enumerate() {
             let trail = self.trails.begin(choice as u32);
             let config = Config { cut: cut.clone(), state, trail, is_covered: false };
@@ -220,6 +224,9 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         walk: &impl Walk<P, Cut = C>,
         watch: &mut dyn Watch,
     ) -> Result<Attempt, S::Error> {
+        if self.is_empty() {
+            return Ok(Attempt::Stuck(0));
+        }
         if self.frontier.configs.iter().all(|config| walk.is_met(&config.cut)) {
             self.stats.width = self.frontier.configs.len();
             return Ok(Attempt::Met);
@@ -273,22 +280,20 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
     /// best, and so on.
     fn drop_excess<P>(&mut self, walk: &impl Walk<P, Cut = C>) {
         let configs = &mut self.frontier.configs;
-        configs.sort_by_cached_key(|config| walk.cost(&config.cut));
-        let places: Vec<usize> = {
-            let mut in_state: HashMap<&S::State, usize, FxBuildHasher> = HashMap::default();
-            let mut place = |config| {
-                let place = in_state.entry(config).or_insert(0);
-                *place += 1;
-                *place
-            };
-            configs.iter().map(|config| place(&config.state)).collect()
-        };
-        let mut order: Vec<usize> = (0..configs.len()).collect();
-        order.sort_by_key(|&index| places[index]);
-        let mut is_kept = vec![false; configs.len()];
-        order[..self.keep].iter().for_each(|&index| is_kept[index] = true);
-        let mut is_kept = is_kept.into_iter();
-        configs.retain(|_| is_kept.next().unwrap_or(false));
+        let by_cost = in_order(configs.iter().map(|config| walk.cost(&config.cut)).collect());
+        let mut places = vec![0; configs.len()];
+        let mut in_state: HashMap<&S::State, usize, FxBuildHasher> = HashMap::default();
+        for &index in &by_cost {
+            let place = in_state.entry(&configs[index].state).or_insert(0);
+            *place += 1;
+            places[index] = *place;
+        }
+        drop(in_state);
+        let mut best = in_order(by_cost.iter().map(|&index| places[index]).collect());
+        best.truncate(self.keep);
+        best.sort_unstable();
+        let mut all: Vec<Option<Config<C, S::State>>> = configs.drain(..).map(Some).collect();
+        configs.extend(best.iter().filter_map(|&place| all[by_cost[place]].take()));
         self.frontier.forget_table();
         self.has_dropped = true;
     }
@@ -472,6 +477,13 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         recent.retain(|step| step.op != INITIAL);
         Ok(Stuck { state: config.state, initial, recent, refused })
     }
+}
+
+/// The indices of these keys, least key first.
+fn in_order(keys: Vec<usize>) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by_key(|&index| keys[index]);
+    order
 }
 
 /// The successors of an operation placed directly after an unfinished one that are also reachable without the

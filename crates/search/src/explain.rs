@@ -7,13 +7,14 @@ use crate::trail::Placed;
 /// Why no order of the operations is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation<S> {
-    /// The operations that no order can place, at least one. Walking just in time: the operation that must be placed
-    /// because it returned. By level: the finished operations that could be next where orders get furthest.
+    /// The operations that no order can place, at least one if the spec has an initial state. Walking just in time: the
+    /// operation that must be placed because it returned. By level: the finished operations that could be next where
+    /// orders get furthest.
     pub blocked: Vec<OpId>,
     /// The number of operations that had returned and were placed before; by level, the length of the longest orders.
     pub explained: u64,
     /// Every configuration possible at that point. None of them allows a blocked operation, or leads to one that
-    /// does.
+    /// does. Empty if the spec has no initial state.
     pub stuck: Vec<Stuck<S>>,
 }
 

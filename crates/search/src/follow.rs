@@ -20,6 +20,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use history::{Op, OpId};
+use rustc_hash::FxHashSet;
 
 use crate::replay::Witness;
 use crate::spec::{Spec, Successors};
@@ -81,6 +82,9 @@ impl<S> Misfit<S> {
 
 /// At most this many states are kept.
 const MOST_STATES: usize = 1 << 10;
+
+/// At most this many states are passed on the way through one operation.
+const MOST_STEPS: usize = 1 << 14;
 
 /// At most this many steps of operations without a rank are tried before one that is not legal.
 const MOST_TRIES: usize = 1 << 12;
@@ -286,6 +290,7 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         }
         let latest_start = from.latest_start.max(op.interval.start());
         let (mut from, mut todo) = (from.clone(), Vec::new());
+        let mut passed = FxHashSet::from_iter([from.state.clone()]);
         loop {
             self.spec.step(&from.state, op.call.borrow(), &mut self.successors)?;
             let (done, partway) = self.successors.drain();
@@ -295,10 +300,14 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
                 out.push(Reached { state, trail, latest_start });
             }
             for (choice, state) in (0..).zip(partway) {
+                if !passed.insert(state.clone()) {
+                    continue;
+                }
                 let trail = self.trails.extend(from.trail, placed(choice, true));
                 todo.push(Reached { state, trail, latest_start });
             }
-            if out.len() + todo.len() > MOST_STATES {
+            if out.len() + todo.len() > MOST_STATES || passed.len() > MOST_STEPS {
+                self.is_certain = false;
                 return Ok(());
             }
             let Some(next) = todo.pop() else { return Ok(()) };
@@ -407,8 +416,8 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
 
     fn settle(&mut self) {
         let Follower { states, trails, witness, .. } = self;
-        let living = states.iter_mut().map(|reached| &mut reached.trail);
-        trails.settle(living, |_| true, |placed| witness.iter_mut().for_each(|witness| witness.push(placed)));
+        let settled = trails.settle(states.iter_mut().map(|reached| &mut reached.trail).collect(), &|_| true);
+        settled.into_iter().for_each(|placed| witness.iter_mut().for_each(|witness| witness.push(placed)));
     }
 }
 

@@ -154,7 +154,7 @@ pub fn replay<S: Spec>(
     criterion: Criterion,
     witness: &Witness,
 ) -> Result<(), ReplayError<S::Error>> {
-    let mut replay = Replay::new(spec, criterion);
+    let mut replay = Replay::new(spec, None, criterion);
     replay.begin(witness.initial)?;
     let mut missing: HashMap<OpId, HashSet<OpId>> = HashMap::new(); // Operations that edges put before this one.
     for &(first, second) in history.edges() {
@@ -215,18 +215,23 @@ struct Furthest {
 /// A replay in progress, for a search that settles its witness piece by piece.
 pub(crate) struct Replay<'s, S: Spec> {
     spec: &'s S,
+    begin: Option<Vec<S::State>>,
     state: Option<S::State>,
     order: Order,
     successors: Successors<S::State>,
 }
 
 impl<'s, S: Spec> Replay<'s, S> {
-    pub(crate) fn new(spec: &'s S, criterion: Criterion) -> Replay<'s, S> {
-        Replay { spec, state: None, order: Order::new(criterion), successors: Successors::default() }
+    /// Begins in one of these states, or in an initial state of the spec.
+    pub(crate) fn new(spec: &'s S, begin: Option<Vec<S::State>>, criterion: Criterion) -> Replay<'s, S> {
+        Replay { spec, begin, state: None, order: Order::new(criterion), successors: Successors::default() }
     }
 
     pub(crate) fn begin(&mut self, number: u32) -> Result<(), ReplayError<S::Error>> {
-        self.state = Some(initial(self.spec, number)?);
+        self.state = Some(match self.begin.take() {
+            Some(states) => states.into_iter().nth(number as usize).ok_or(Unconfirmed::Initial(number))?,
+            None => initial(self.spec, number)?,
+        });
         Ok(())
     }
 
@@ -248,7 +253,7 @@ struct Order {
     latest_start: u64,
     furthest: Vec<Furthest>, // For each process.
     done: HashSet<OpId>,     // Operations that are over, where those of a process are not ordered.
-    has_ended: bool,         // An operation that was blocked at the end is placed.
+    has_ended: bool,         // An operation that was blocked at the end is over.
     steps: usize,
     placed: u64, // Finished operations placed.
 }
@@ -281,7 +286,7 @@ impl Order {
         if is_late || self.has_ended && !op.is_last {
             return Err(Unconfirmed::OutOfOrder { op: op.id, step });
         }
-        self.has_ended |= op.is_last;
+        self.has_ended |= op.is_last && !placed.partway;
         self.latest_start = self.latest_start.max(op.interval.start());
         self.furthest[process] = Furthest {
             next: next.max(op.index + u32::from(!placed.partway)),

@@ -98,13 +98,8 @@ impl Trails {
 
     /// Drops all trails but these, which it renames, and returns the steps that they all begin with. The first step
     /// ever returned is the choice of an initial state, with [`INITIAL`] as operation.
-    pub(crate) fn settle<'a>(
-        &mut self,
-        living: impl Iterator<Item = &'a mut Trail>,
-        has_returned: impl Fn(OpId) -> bool,
-        mut settled: impl FnMut(Placed),
-    ) {
-        let living: Vec<&mut Trail> = living.collect();
+    pub(crate) fn settle(&mut self, living: Vec<&mut Trail>, has_returned: &dyn Fn(OpId) -> bool) -> Vec<Placed> {
+        let mut settled = Vec::new();
         let mut is_end = vec![false; self.nodes.len()];
         let mut followers = vec![0_u32; self.nodes.len()];
         let mut starts = 0;
@@ -138,7 +133,7 @@ impl Trails {
                 continue;
             } else if index < common {
                 if !is_void.contains(&index) {
-                    settled(node.placed());
+                    settled.push(node.placed());
                 }
             } else {
                 let before = if node.before == ROOT { ROOT } else { renamed[node.before as usize] };
@@ -152,6 +147,7 @@ impl Trails {
         }
         self.nodes.truncate(kept);
         self.settle_at = SMALLEST_PASS.max(2 * kept);
+        settled
     }
 
     /// The number of leading nodes that are decided: up to the first absorbed operation that may still be taken, or
@@ -161,7 +157,7 @@ impl Trails {
         &self,
         common: usize,
         is_alive: &impl Fn(usize) -> bool,
-        has_returned: impl Fn(OpId) -> bool,
+        has_returned: &dyn Fn(OpId) -> bool,
     ) -> (usize, Vec<usize>) {
         let is_absorbed = |index: &usize| is_alive(*index) && self.nodes[*index].is_absorbed();
         let absorbed: Vec<usize> = (0..common).filter(is_absorbed).collect();
@@ -234,9 +230,7 @@ mod tests {
     }
 
     fn settle(trails: &mut Trails, living: &mut [Trail]) -> Vec<u32> {
-        let mut settled = Vec::new();
-        trails.settle(living.iter_mut(), |_| true, |step| settled.push(step));
-        ops(&settled)
+        ops(&trails.settle(living.iter_mut().collect(), &|_| true))
     }
 
     #[test]

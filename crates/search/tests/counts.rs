@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use history::{History, OpId, Stop, Verdict};
-use search::{Checker, Options, Spec, Stats, Successors, Unwatched, Why, check, check_watched};
+use search::{Checker, Criterion, Options, Spec, Stats, Successors, Unwatched, Why, check, check_watched};
 
 /// One register for each key, all zero at first.
 struct Registers;
@@ -252,4 +252,36 @@ fn the_watch_is_called_every_few_dozen_steps() {
     };
     let report = check_watched(&Registers, &history, &Options::default(), watch).expect("a spec without errors");
     insta::assert_snapshot!(format!("{} steps, {polls} polls", report.stats.steps), @"1351 steps, 20 polls");
+}
+
+/// A specification without an initial state.
+struct Nothing;
+
+impl Spec for Nothing {
+    type Op = ();
+    type State = ();
+    type Error = Infallible;
+
+    fn initial(&self, _: &mut Vec<()>) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    fn step(&self, (): &(), (): &(), out: &mut Successors<()>) -> Result<(), Self::Error> {
+        out.done(());
+        Ok(())
+    }
+}
+
+#[test]
+fn without_an_initial_state_every_history_is_rejected() {
+    for calls in [vec![], vec![(0, 1, None, ())], vec![(0, 1, Some(2), ()), (1, 1, None, ())]] {
+        let history = History::from_calls(calls).expect("a history");
+        for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL, Criterion::SERIALIZABLE] {
+            for by_level in [false, true] {
+                let options = Options { criterion, by_level, ..Options::default() };
+                let report = check(&Nothing, &history, &options).expect("a spec without errors");
+                assert!(report.verdict.is_rejected(), "{options:?}: {history:?}");
+            }
+        }
+    }
 }

@@ -146,3 +146,38 @@ fn an_operation_that_was_blocked_leaves_the_order_incomplete() {
     let Ok(misfit) = follower.push(Op { is_last: true, ..history.ops()[0].clone() }, Some(1));
     assert_eq!(misfit, Some(Misfit::Unranked(OpId(0))));
 }
+
+/// Operations that may take any number of steps before they return the bit, each of which flips it.
+struct Flips;
+
+impl Spec for Flips {
+    type Op = u8;
+    type State = u8;
+    type Error = Infallible;
+
+    fn initial(&self, out: &mut Vec<u8>) -> Result<(), Infallible> {
+        out.push(0);
+        Ok(())
+    }
+
+    fn step(&self, bit: &u8, seen: &u8, out: &mut Successors<u8>) -> Result<(), Infallible> {
+        out.partway(1 - bit);
+        if seen == bit {
+            out.done(*bit);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn steps_that_lead_back_are_not_taken_again() {
+    let is_refused = |seen: u8| {
+        let history = History::from_calls([(0, 0, Some(1), seen)]).expect("a history");
+        let Ok(mut follower) = Follower::new(&Flips, false);
+        let Ok(misfit) = follower.push(history.ops()[0].clone(), Some(1));
+        let Ok(outcome) = follower.finish();
+        assert_eq!(misfit, None);
+        matches!(outcome, Err(Misfit::Disabled { is_certain: true, .. }))
+    };
+    assert_eq!([0, 1, 2].map(is_refused), [false, false, true]);
+}

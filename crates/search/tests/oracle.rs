@@ -4,7 +4,7 @@
 
 use fastrand::Rng;
 use history::{OpId, Verdict};
-use search::{Criterion, Options, Witness, check, replay};
+use search::{AnyOp, AnySpec, Criterion, Erased, Options, Witness, check, replay};
 use testkit::{Reachable, Table, is_allowed, is_order, random_history, reachable, with_random_edges, with_random_last};
 
 fn compare(seeds: std::ops::Range<u64>, most: usize) {
@@ -113,4 +113,22 @@ fn a_replay_confirms_orders_and_nothing_else() {
         }
     }
     assert!(confirmed > 4_000 && refused > 4_000, "{confirmed} confirmed, {refused} refused");
+}
+
+/// Which types a specification has makes no difference: neither to verdicts nor to the work.
+#[test]
+fn an_erased_specification_is_searched_like_any_other() {
+    for seed in 0..4_000 {
+        let mut rng = Rng::with_seed(seed);
+        let spec = Table::random(&mut rng);
+        let history = random_history(&spec, &mut rng, 7);
+        let erased = history.try_map(|op| Ok::<_, ()>(Some(AnyOp::new(op.call)))).expect("all are erased");
+        for by_level in [false, true] {
+            let options = Options { by_level, ..Options::default() };
+            let plain = check(&spec, &history, &options).expect("a table has no errors");
+            let any: AnySpec<'_, _> = &Erased(&spec);
+            let report = check(&any, &erased, &options).expect("a table has no errors");
+            assert_eq!(report.map_states(|state| *state.get()), plain, "seed {seed}: by level: {by_level}");
+        }
+    }
 }

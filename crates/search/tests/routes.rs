@@ -96,7 +96,7 @@ fn assumptions_leave_the_orders_that_keep_them() {
             [Assumption::Before(first, second), Assumption::LeadsTo(third, is_even)];
         let assumptions = &assumptions[..1 + usize::from(seed % 2 == 0)];
         let spec = Assuming::new(&spec, assumptions).expect("few operations");
-        let marked = history.try_map(|op| Ok::<_, ()>(Some(spec.mark(op.id, op.call)))).expect("all are marked");
+        let marked = spec.mark_all(&history);
         let expected = is_allowed(&spec, &marked, Criterion::LINEARIZABLE);
         for by_level in WALKS {
             let options = Options { by_level, ..Options::default() };
@@ -152,8 +152,7 @@ fn any_order_can_be_assumed() {
         let before = |first, second| Assumption::<fn(&()) -> bool>::Before(first, second);
         let assumptions = [before(first, second), before(second, third)];
         let spec = Assuming::new(&Anything, &assumptions).expect("few operations");
-        let marked = history.try_map(|op| Ok::<_, ()>(Some(spec.mark(op.id, ())))).expect("all are marked");
-        let report = check(&spec, &marked, &Options::default()).expect("there are no errors");
+        let report = check(&spec, &spec.mark_all(&history), &Options::default()).expect("there are no errors");
         let Verdict::Accepted(witness) = report.verdict else { panic!("{order:?} is possible") };
         assert_eq!(witness.steps().map(|step| step.op).collect::<Vec<_>>(), order.map(OpId));
     }
@@ -165,8 +164,8 @@ fn an_operation_cannot_come_before_itself() {
     let spec = Table::random(&mut rng);
     let assumptions: [Assumption<Such>; 1] = [Assumption::Before(OpId(0), OpId(0))];
     let spec = Assuming::new(&spec, &assumptions).expect("few operations");
-    let history = History::from_calls([(0, 1, Some(2), spec.mark(OpId(0), TableOp(0)))]).expect("a history");
-    let report = check(&spec, &history, &Options::default()).expect("a table has no errors");
+    let history = History::from_calls([(0, 1, Some(2), TableOp(0))]).expect("a history");
+    let report = check(&spec, &spec.mark_all(&history), &Options::default()).expect("a table has no errors");
     assert!(report.verdict.is_rejected());
     let many: Vec<Assumption<Such>> = (0..40).map(|id| Assumption::Before(OpId(id), OpId(100 + id))).collect();
     let Err(error) = Assuming::new(&Table::random(&mut rng), &many).map(|_| ()) else { panic!("too many") };

@@ -261,7 +261,7 @@ fn search_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
     fail: &impl Fn(NoAnswer) -> E,
 ) -> Result<Report<TraceState>, E> {
     let fail = |error: CheckError<Fault>| fail(error.into());
-    let mut pass = |mut checker: Checker<'_, TraceSpec<'_>, TraceOp>| {
+    let mut pass = |mut checker: Checker<'_, TraceSpec<'_>>| {
         for op in ops()? {
             let op = op?;
             let Some(bound) = spec.bound(&op, processes) else { continue };
@@ -351,8 +351,7 @@ fn with_assumed<R>(
     };
     let assumed: Vec<Assumption<StatePredicate<'_>>> = spec.assumed.iter().map(such).collect();
     let assuming = Assuming::new(spec, &assumed)?;
-    let marked = history.try_map(|op| Ok::<_, NoAnswer>(Some(assuming.mark(op.id, op.call.clone()))))?;
-    work(&assuming, &marked)
+    work(&assuming, &assuming.mark_all(history))
 }
 
 /// Searches for an order, and stores points from which to look back. A limit may end the search in the middle of a
@@ -403,7 +402,7 @@ fn try_search(
 }
 
 fn search_in_one_pass<'s>(
-    mut checker: Checker<'s, TraceSpec<'_>, &'s TraceOp>,
+    mut checker: Checker<'s, TraceSpec<'_>>,
     history: &'s History<TraceOp>,
     watch: &mut dyn Watch,
     checkpoint: &mut Checkpoint,

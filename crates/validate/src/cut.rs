@@ -5,11 +5,11 @@
 //! its states, and is as sound as one from the beginning.
 
 use history::{History, Interval, Op, OpId};
-use search::{Checker, Options, Report, Spec, Successors, Watch};
+use search::{Checker, Options, Report, Spec, Watch};
 
 use crate::bind::TraceOp;
 use crate::check::NoAnswer;
-use crate::spec::{Fault, TraceSpec, TraceState};
+use crate::spec::{TraceSpec, TraceState};
 
 /// The maximum number of operations before a failure that are examined.
 const LOOKED_AT: usize = 512;
@@ -46,8 +46,7 @@ impl Cuts {
     ) -> Result<Cuts, NoAnswer> {
         let mut cuts = vec![from.clone()];
         let goal_at = history.ops().partition_point(|op| op.id < goal);
-        let spec = FromCut { spec, states: &from.states };
-        let mut checker: Checker<'_, _, &TraceOp> = Checker::new(&spec, options)?;
+        let mut checker = Checker::from_states(spec, from.states.clone(), options)?;
         for op in from.ops(history) {
             if checker.push(op.with(&op.call), watch)?.is_decided() {
                 break;
@@ -88,10 +87,7 @@ impl Cut {
     }
 
     /// The current point of a check, if it is a cut; the next operation has this index.
-    pub(crate) fn now<S: Spec<Op = TraceOp, State = TraceState>>(
-        checker: &Checker<'_, S, &TraceOp>,
-        next: usize,
-    ) -> Option<Cut> {
+    pub(crate) fn now(checker: &Checker<'_, TraceSpec<'_>>, next: usize) -> Option<Cut> {
         let possible = checker.possible()?;
         let (first, _) = possible.first()?;
         if possible.iter().any(|(placed, _)| placed != first) {
@@ -146,59 +142,13 @@ impl Cut {
         options: &Options,
         watch: &mut dyn Watch,
     ) -> Result<Report<TraceState>, NoAnswer> {
-        let from = FromCut { spec, states: &self.states };
-        let mut checker: Checker<'_, _, &TraceOp> = Checker::new(&from, options)?;
+        let mut checker = Checker::from_states(spec, self.states.clone(), options)?;
         for op in ops {
             if checker.push(op, watch)?.is_decided() {
                 break;
             }
         }
         Ok(checker.finish(watch)?)
-    }
-}
-
-/// A specification that starts in the states of a cut.
-struct FromCut<'s, 'p> {
-    spec: &'s TraceSpec<'p>,
-    states: &'s [TraceState],
-}
-
-impl Spec for FromCut<'_, '_> {
-    type Op = TraceOp;
-    type State = TraceState;
-    type Error = Fault;
-
-    fn initial(&self, out: &mut Vec<TraceState>) -> Result<(), Fault> {
-        out.extend_from_slice(self.states);
-        Ok(())
-    }
-
-    fn step(&self, state: &TraceState, op: &TraceOp, out: &mut Successors<TraceState>) -> Result<(), Fault> {
-        self.spec.step(state, op, out)
-    }
-
-    fn is_observer(&self, op: &TraceOp) -> bool {
-        self.spec.is_observer(op)
-    }
-
-    fn allows(&self, state: &TraceState, op: &TraceOp) -> Result<bool, Fault> {
-        self.spec.allows(state, op)
-    }
-
-    fn commute(&self, a: &TraceOp, b: &TraceOp) -> bool {
-        self.spec.commute(a, b)
-    }
-
-    fn is_total(&self, op: &TraceOp) -> bool {
-        self.spec.is_total(op)
-    }
-
-    fn overwrites(&self, later: &TraceOp, earlier: &TraceOp) -> bool {
-        self.spec.overwrites(later, earlier)
-    }
-
-    fn precludes(&self, earlier: &TraceOp, later: &TraceOp) -> bool {
-        self.spec.precludes(earlier, later)
     }
 }
 

@@ -5,7 +5,7 @@
 //! successors either: an order through such a state does not explain a history. A blocked operation is different: an
 //! action whose step would violate an invariant is enabled all the same, so the operation does not wait there.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,9 +31,9 @@ pub struct TraceSpec<'p> {
     pub(crate) binder: Binder<'p>,
     pub(crate) machine: RefCell<Machine<'p>>,
     /// Whether a state that violates an invariant is a successor.
-    ignores_invariants: bool,
+    ignores_invariants: Cell<bool>,
     found: RefCell<Vec<State>>,
-    initial: OnceCell<Vec<TraceState>>,
+    initial: RefCell<Option<Vec<TraceState>>>,
     /// The successors of the initial states, by step.
     at_first: RefCell<AtFirst>,
     /// Assumptions about the order of operations.
@@ -56,14 +56,17 @@ pub struct TraceState {
     /// One value for each variable.
     pub values: State,
     view: Option<Value>,
+    /// True if an operation is placed that was blocked at the end: the values are those at the end.
+    is_last: bool,
 }
 
 impl PartialEq for TraceState {
     fn eq(&self, other: &TraceState) -> bool {
-        match (&self.view, &other.view) {
+        let are_alike = match (&self.view, &other.view) {
             (Some(a), Some(b)) => a == b,
             _ => self.values == other.values,
-        }
+        };
+        are_alike && self.is_last == other.is_last
     }
 }
 
@@ -105,9 +108,9 @@ impl<'p> TraceSpec<'p> {
             program,
             binder,
             machine: RefCell::new(machine),
-            ignores_invariants: false,
+            ignores_invariants: Cell::new(false),
             found: RefCell::default(),
-            initial: OnceCell::new(),
+            initial: RefCell::default(),
             at_first: RefCell::default(),
             assumed: Vec::new(),
         }
@@ -145,10 +148,15 @@ impl<'p> TraceSpec<'p> {
     }
 
     /// Sets whether states that violate an invariant are successors.
-    pub(crate) fn ignore_invariants(&mut self, ignore: bool) {
-        self.ignores_invariants = ignore;
+    pub(crate) fn ignore_invariants(&self, ignore: bool) {
+        self.ignores_invariants.set(ignore);
         self.initial.take();
         self.at_first.take();
+    }
+
+    /// Whether states that violate an invariant are successors.
+    pub(crate) fn ignores_invariants(&self) -> bool {
+        self.ignores_invariants.get()
     }
 
     /// The limit that ends evaluations, if one was reached.
@@ -187,7 +195,7 @@ impl<'p> TraceSpec<'p> {
 
     fn seen(&self, machine: &mut Machine<'p>, values: State) -> Result<TraceState, Box<EvalError>> {
         let view = self.program.view.map(|view| machine.value(view, Some(&values))).transpose()?;
-        Ok(TraceState { values, view })
+        Ok(TraceState { values, view, is_last: false })
     }
 
     /// The first constraint or invariant that excludes a state or the step to it.
@@ -197,14 +205,14 @@ impl<'p> TraceSpec<'p> {
         from: Option<&State>,
         to: &State,
     ) -> Result<Option<Exclusion>, Box<EvalError>> {
-        let found = machine.exclusion(from, to, !self.ignores_invariants)?;
+        let found = machine.exclusion(from, to, !self.ignores_invariants())?;
         Ok(found.map(|(name, predicate)| Exclusion { name: name.clone(), predicate: *predicate }))
     }
 
     /// True if the intermediate states of an order do not matter. With invariants they do: of two orders of the same steps,
     /// one may violate an invariant in between and the other not.
     fn is_free(&self) -> bool {
-        self.ignores_invariants || self.program.invariants.is_empty()
+        self.ignores_invariants() || self.program.invariants.is_empty()
     }
 
     /// The successors of each initial state under an operation. `None` if there are too many initial states, or if they
@@ -299,7 +307,11 @@ impl<'p> TraceSpec<'p> {
             return Err(error);
         }
         if op.step.is_blocked && !is_enabled {
-            out(state.clone(), true);
+            out(TraceState { is_last: true, ..state.clone() }, true);
+        }
+        // All blocked operations are blocked in one state: there is no step between them.
+        if state.is_last {
+            return Ok(());
         }
         for operation in &self.binder.internal {
             let anything = vec![None; operation.params.len()];
@@ -357,12 +369,14 @@ impl Spec for TraceSpec<'_> {
     type Error = Fault;
 
     fn initial(&self, out: &mut Vec<TraceState>) -> Result<(), Fault> {
-        if self.initial.get().is_none() {
-            let mut states = Vec::new();
-            self.try_initial(&mut states).map_err(|error| Fault { op: None, state: None, error })?;
-            let _ = self.initial.set(states);
+        if let Some(states) = &*self.initial.borrow() {
+            out.extend_from_slice(states);
+            return Ok(());
         }
-        out.extend(self.initial.get().into_iter().flatten().cloned());
+        let mut states = Vec::new();
+        self.try_initial(&mut states).map_err(|error| Fault { op: None, state: None, error })?;
+        out.extend_from_slice(&states);
+        *self.initial.borrow_mut() = Some(states);
         Ok(())
     }
 

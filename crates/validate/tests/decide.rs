@@ -5,7 +5,8 @@ mod case;
 mod common;
 
 use history::{History, format};
-use search::{Options, Unwatched};
+use report::{Assumption, Consequence, Evidence};
+use search::{Criterion, Options, Unwatched};
 use validate::{Outcome, ReportBuilder, check, check_stream, coverage, explain};
 
 use case::{Case, verdict, with_spec};
@@ -23,7 +24,8 @@ Flip == hidden' = ~hidden /\ UNCHANGED s
 Next == (\E v \in V : Add(v) \/ Take(v) \/ Any(v)) \/ Flip
 Small == Cardinality(s) <= 1
 Lit == hidden = FALSE
-Few == Cardinality(s) <= 2",
+Few == Cardinality(s) <= 2
+Never == s # {}",
     config: "",
     settings: "",
 };
@@ -64,6 +66,25 @@ fn an_internal_step_may_block_an_operation_and_break_an_invariant() {
 }
 
 #[test]
+fn all_blocked_operations_are_blocked_in_one_state() {
+    // `On` is possible only before the hidden step, and `Off` only after it.
+    let switch = Case {
+        body: r"VARIABLE on
+Init == on = FALSE
+Flip == on = FALSE /\ on' = TRUE
+On == on = FALSE /\ UNCHANGED on
+Off == on = TRUE /\ UNCHANGED on
+Next == Flip \/ On \/ Off",
+        config: "",
+        settings: "internal = [\"Flip\"]",
+    };
+    assert_eq!(verdict(switch, "a [1 ...] On() blocked\n"), "accepted");
+    assert_eq!(verdict(switch, "a [1 ...] Off() blocked\n"), "accepted");
+    assert_eq!(verdict(switch, "a [1 ...] Off() blocked\nb [1 ...] Off() blocked\n"), "accepted");
+    assert_eq!(verdict(switch, "a [1 ...] Off() blocked\nb [1 ...] On() blocked\n"), "rejected");
+}
+
+#[test]
 fn an_order_that_keeps_the_invariant_is_found() {
     // The first order found adds both before it takes one.
     let trace = "a [1 9] Add(v: 1)\nb [1 9] Add(v: 2)\nc [1 9] Take(v: 1)\n";
@@ -82,6 +103,15 @@ fn an_unfinished_operation_has_an_effect_only_if_that_keeps_the_invariant() {
     assert_eq!(verdicts("INVARIANT Small", "", &seen), "violated, accepted");
     let taken = format!("{trace}c [3 4] Take(v: 1)\nc [5 6] Any(v: 2)\n");
     assert_eq!(verdicts("INVARIANT Small", "", &taken), "accepted, accepted");
+}
+
+#[test]
+fn an_initial_state_that_breaks_an_invariant_violates_it() {
+    let never = Case { config: "INVARIANT Never", ..SET };
+    for trace in ["a [1 2] Add(v: 1)\n", "a [1 ...] Add(v: 1)\n", "a [1 ...] Take(v: 1) blocked\n"] {
+        assert_eq!(verdict(never, trace), "violated", "{trace}");
+    }
+    assert_eq!(verdict(never, "a [1 2] Take(v: 1)\n"), "rejected");
 }
 
 /// Workers that take turns, as model values.
@@ -298,6 +328,58 @@ Next == \E v \in 0..9 : Put(v) \/ Get(v)",
     let (len, first) = found.expect("no problems");
     assert!(len <= 16, "{len} operations explain a stale read");
     assert!(first.is_some_and(|first| first >= 7_900), "{first:?} is far from the failure");
+}
+
+/// A step that is not recorded may be taken on behalf of a blocked operation, before an unfinished one takes effect.
+#[test]
+fn a_hidden_step_comes_before_an_unfinished_operation() {
+    let case = Case {
+        body: r"VARIABLES x, n
+Init == x = 0 /\ n = 0
+A == x' = 0 /\ n' = 1
+B == n = 1 /\ n' = 0 /\ UNCHANGED x
+I == x' = 1 /\ UNCHANGED n
+Next == A \/ B \/ I",
+        config: "",
+        settings: "internal = [\"I\"]",
+    };
+    let trace = "a [0 ...] B() blocked\nb [10 12] A()\nb [13 ...] B()\n";
+    for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL, Criterion::SERIALIZABLE] {
+        let options = Options { criterion, ..Options::default() };
+        let found = with_spec(case, trace, |spec, history| check(spec, history, &options, &mut Unwatched));
+        let outcome = found.expect("no problems").expect("a verdict").outcome;
+        assert!(matches!(outcome, Outcome::Accepted(_)), "{criterion:?}: {outcome:?}");
+    }
+}
+
+/// An accepted change satisfies the invariants, which the search ignores at first.
+#[test]
+fn changes_that_are_accepted_keep_the_invariants() {
+    let case = Case {
+        body: r"EXTENDS Integers
+VARIABLE x
+Init == x \in {0, 5}
+A(r) == r = x /\ x' = x + 1
+Next == \E r \in 0..9 : A(r)
+Inv == x # 0",
+        config: "INVARIANT Inv",
+        settings: "",
+    };
+    let accepted = with_spec(case, "a [1 2] A() = r: 7\n", |spec, history| {
+        let options = Options::default();
+        let checked = check(spec, history, &options, &mut Unwatched).expect("a verdict");
+        let Outcome::Rejected(stuck) = &checked.outcome else { panic!("not rejected") };
+        let mut builder = ReportBuilder::default();
+        let rejection = explain(spec, history, &options, stuck, &checked.checkpoint, &mut Unwatched, &mut builder);
+        let Evidence::Stuck(evidence) = rejection.evidence else { panic!("not stuck") };
+        let accepted = evidence.what_ifs.into_iter().filter(|what_if| what_if.outcome == Consequence::Accepted);
+        accepted.map(|what_if| what_if.assumption).collect::<Vec<_>>()
+    });
+    let accepted = accepted.expect("no problems");
+    let with_results = |assumption: &Assumption| matches!(assumption, Assumption::OtherResults { .. });
+    assert_eq!(accepted.iter().filter(|assumption| with_results(assumption)).count(), 1, "{accepted:?}");
+    let is_five = |assumption: &Assumption| format!("{assumption:?}").contains('5');
+    assert!(accepted.iter().filter(|assumption| with_results(assumption)).all(is_five), "{accepted:?}");
 }
 
 /// A stream is searched without invariants first, as a whole history is.

@@ -168,7 +168,7 @@ fn check_strong<S: Spec>(
         CheckError::Spec(error) => CheckError::Spec(ViewError::Spec(error)),
         CheckError::Unconfirmed(error) => CheckError::Unconfirmed(error),
     };
-    let Some(mut checker) = Checker::<S, &S::Op>::first(spec, &search).map_err(failed)? else { return Ok(None) };
+    let Some(mut checker) = Checker::first(spec, &search).map_err(failed)? else { return Ok(None) };
     for op in history.ops() {
         if checker.push(op.with(&op.call.forms.recorded), watch).map_err(failed)?.is_decided() {
             return Ok(None);

@@ -162,6 +162,9 @@ impl Explainer<'_, '_> {
     }
 
     fn sentence(&mut self, stuck: &Explanation<TraceState>) -> String {
+        if stuck.stuck.is_empty() {
+            return "the specification allows no initial state".to_owned();
+        }
         let names: Vec<String> = stuck.blocked.iter().map(|&op| self.report_builder.words(op)).collect();
         match names.as_slice() {
             [name] if self.options.is_just_in_time(self.history) => {

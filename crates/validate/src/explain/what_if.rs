@@ -1,6 +1,6 @@
 //! Verdicts under assumptions. Each comes from a check.
 
-use history::{Op, OpId, Stop, Verdict};
+use history::{OpId, Stop, Verdict};
 use report::{Assumption, Consequence, WhatIf};
 use search::{Criterion, Options, Report, Stats, Watch};
 
@@ -31,23 +31,55 @@ impl Explainer<'_, '_> {
         let mut answers = Vec::new();
         for args in expected.iter().take(MOST_RESULTS) {
             let other = self.spec.with_args(&history.op(goal).call, args.clone());
-            let ops = cut.ops(history).map(|op| op.with(if op.id == goal { &other } else { &op.call }));
-            let report = cut.check(self.spec, ops, self.options, &mut Bounded::new(self.spec, cut, watch));
+            let outcome = self.outcome(cut, (goal, Some(&other)), watch);
             let results = self.named_results(Some(goal), args);
-            let outcome = self.consequence(report, Some(cut));
             answers.push(WhatIf { assumption: Assumption::OtherResults { results }, outcome });
         }
-        let ops = cut.ops(history).filter(|op| op.id != goal).map(|op: &Op<TraceOp>| op.with(&op.call));
-        let report = cut.check(self.spec, ops, self.options, &mut Bounded::new(self.spec, cut, watch));
-        let outcome = self.consequence(report, Some(cut));
+        let outcome = self.outcome(cut, (goal, None), watch);
         answers.push(WhatIf { assumption: Assumption::Dropped, outcome });
         if history.ops().len() <= MOST_OPERATIONS {
             let options = Options { criterion: Criterion::SEQUENTIAL, ..self.options.clone() };
-            let report = search::check_watched(self.spec, history, &options, &mut Bounded::new(self.spec, cut, watch));
-            let outcome = self.consequence(report.map_err(NoAnswer::from), None);
+            let outcome = self.with_invariants(|explainer| {
+                let watch = &mut Bounded::new(explainer.spec, cut, watch);
+                let report = search::check_watched(explainer.spec, history, &options, watch);
+                explainer.consequence(report.map_err(NoAnswer::from), None)
+            });
             answers.push(WhatIf { assumption: Assumption::ProgramOrder, outcome });
         }
         answers
+    }
+
+    /// The verdict on the history if one operation is another one, or missing. From a cut on, that is known of the whole
+    /// history; but if invariants are ignored, the order must satisfy them from the beginning.
+    fn outcome(&mut self, cut: &Cut, change: (OpId, Option<&TraceOp>), watch: &mut dyn Watch) -> Consequence {
+        let history = self.history;
+        let check = |explainer: &mut Self, cut: &Cut, watch: &mut dyn Watch| {
+            let ops = cut.ops(history).filter_map(|op| match change {
+                (id, other) if id == op.id => other.map(|other| op.with(other)),
+                _ => Some(op.with(&op.call)),
+            });
+            let spec = explainer.spec;
+            let report = cut.check(spec, ops, explainer.options, &mut Bounded::new(spec, cut, watch));
+            explainer.consequence(report, Some(cut))
+        };
+        match check(self, cut, watch) {
+            Consequence::Accepted if self.spec.ignores_invariants() => {
+                self.with_invariants(|explainer| match Cut::beginning(explainer.spec) {
+                    Ok(beginning) => check(explainer, &beginning, watch),
+                    Err(error) => Consequence::Inconclusive { stop: error.to_string() },
+                })
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Runs `work` with a specification that does not ignore its invariants.
+    fn with_invariants<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        let ignored = self.spec.ignores_invariants();
+        self.spec.ignore_invariants(false);
+        let result = work(self);
+        self.spec.ignore_invariants(ignored);
+        result
     }
 
     /// The consequence of a verdict on the operations from a cut on for the whole history.
