@@ -297,7 +297,7 @@ impl Checks<'_> {
             }
             Err(Failed::Stopped(stop)) => (None, Some(Problem::Stopped(stop.to_string()))),
             Err(failed) => {
-                if run.ran.ended == Ended::Finished || is_unknown {
+                if run.ran.ended == Ended::Finished || is_blocked {
                     (self.tell)(Event::Unchecked(run, &failed));
                 }
                 (None, Some(Problem::Recording(message(&failed))))

@@ -290,11 +290,15 @@ impl ObjectProgram {
             }
         }
         let began = Instant::now();
-        self.explore_and_confirm(&mut tested, &calls, exploration, progress)?;
+        // An exploration that takes too long leaves half of the time to random schedules.
+        let half = exploration.until.filter(|_| exploration.samples > 0);
+        let half = half.map(|until| began + until.saturating_duration_since(began) / 2);
+        let first = Exploration { until: half.or(exploration.until), ..exploration.clone() };
+        self.explore_and_confirm(&mut tested, &calls, &first, progress)?;
         let is_complete = tested.explored.as_ref().is_some_and(Explored::covers_all);
         let is_given_up = tested.explored.as_ref().is_some_and(|explored| explored.given_up().is_some());
         let is_open = match tested.verdict {
-            LineupVerdict::Passed => true,
+            LineupVerdict::Passed | LineupVerdict::Unfinished => true,
             // Drawn schedules switch threads at the accesses of a race, so what it leads to may follow.
             LineupVerdict::Raced(_) => !exploration.stops_at_race,
             _ => false,
@@ -310,7 +314,7 @@ impl ObjectProgram {
             tested.executions += executions;
             if !tested.verdict.has_failed() {
                 tested.explored = explored;
-                if verdict.has_failed() {
+                if !matches!(verdict, LineupVerdict::Passed) {
                     tested.verdict = verdict;
                 }
             }

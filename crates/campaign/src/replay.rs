@@ -69,9 +69,9 @@ impl Replay {
             let help = format!("build it with `{build}`, or pass its directory with `--directory`");
             return Err(Error::with_help("the harness", message, help));
         }
-        let Controlled { seed, weak, fresh, plain, races, limit, .. } = *controlled;
+        let Controlled { seed, weak, fresh, plain, only_first_plain, races, limit, .. } = *controlled;
         let (racing, races) = (controlled.racing.clone(), races || run.race.is_some());
-        let like = Order { seed, weak, fresh, plain, limit, racing, races, ..Order::default() };
+        let like = Order { seed, weak, fresh, plain, only_first_plain, limit, racing, races, ..Order::default() };
         let judge = judge_of(&run, &kept, Some(1)).transpose().map_err(Error::Spec)?;
         Ok(Replay { run, schedule, harness, like, store, judge, host })
     }

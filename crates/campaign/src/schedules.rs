@@ -101,6 +101,12 @@ impl Scheduling {
         self.how == How::Mix && self.order.races && !self.order.weak
     }
 
+    /// Whether plain accesses are steps in some of the executions. Calls into code that is not instrumented order accesses
+    /// that nothing else orders, so a data race shows only if another thread runs between such a call and the access.
+    fn has_plain_turns(&self) -> bool {
+        self.how == How::Mix && self.order.races && self.unseen.is_some()
+    }
+
     fn dfs(&self) -> Dfs {
         let mut dfs = Dfs::new(self.order.clone(), self.dfs.bound);
         if !self.dfs.every_schedule {
@@ -342,9 +348,14 @@ impl Chosen {
         let order = scheduling.order.clone();
         match scheduling.how {
             How::Random | How::Pct | How::Pos | How::Mix => {
-                let has_weak_turns = scheduling.has_weak_turns();
-                let sampling = Sampling::mixed(order, scheduling.how.policies());
-                Chosen::Sampling(if has_weak_turns { sampling.weak_in_turns() } else { sampling })
+                let mut sampling = Sampling::mixed(order, scheduling.how.policies());
+                if scheduling.has_weak_turns() {
+                    sampling = sampling.weak_in_turns();
+                }
+                if scheduling.has_plain_turns() {
+                    sampling = sampling.plain_in_turns();
+                }
+                Chosen::Sampling(sampling)
             }
             How::Dfs => Chosen::Dfs(scheduling.dfs()),
             How::Dpor => Chosen::Dpor(Dpor::new(order)),

@@ -135,8 +135,8 @@ fn each_test_has_a_verdict_and_failures_are_kept() {
     let (said, code) = cargo(&tiny, "test --lib");
     assert_eq!(code, 5, "{said}");
     insta::assert_snapshot!(lines(&said, &["test ", "running"]), @"
-    running 7 tests under control: 300 schedules each (mix, seeds from 1)
-    test tests::adds ... ok (300 schedules)
+    running 7 tests under control: 1000 schedules each or 20s (mix, seeds from 1)
+    test tests::adds ... ok (1000 schedules)
     test tests::alone ... ok (starts no thread)
     test tests::does_not_panic ... FAILED (did not panic, seed …)
     test tests::locks_in_two_orders ... FAILED (deadlock, seed …)
@@ -203,6 +203,15 @@ fn publishes_too_early() {
 fn publishes_relaxed() {
     let slot = Slot::default();
     thread::scope(|scope| { scope.spawn(|| slot.publish_relaxed(7)); slot.take(); });
+}
+
+#[test]
+fn two_adders() {
+    let cell = Cell::default();
+    thread::scope(|scope| {
+        scope.spawn(|| cell.set(cell.get() + 1));
+        scope.spawn(|| cell.set(cell.get() + 1));
+    });
 }
 
 #[test]
@@ -387,11 +396,12 @@ fn wrong_cells_fail(name: &str, variables: &[(&str, String)]) {
     test i64s ... FAILED (panicked, seed …)
     test publishes_relaxed ... FAILED (data race, seed …)
     test publishes_too_early ... FAILED (data race, seed …)
+    test two_adders ... FAILED (data race, seed …)
     test two_locks ... FAILED (data race, seed …)
     test u32s ... FAILED (panicked, seed …)
     test u64s ... FAILED (panicked, seed …)
     test usizes ... FAILED (panicked, seed …)
-    test result: FAILED. 0 passed; 7 failed; 0 ignored
+    test result: FAILED. 0 passed; 8 failed; 0 ignored
     ");
 }
 
@@ -422,13 +432,13 @@ fn tests_are_selected_as_by_the_test_harness() {
     exit 0
     ");
     insta::assert_snapshot!(check("-- --exact tests::adds"), @"
-    test tests::adds ... ok (300 schedules)
+    test tests::adds ... ok (1000 schedules)
     test result: ok. 1 passed; 0 failed; 0 ignored
     exit 0
     ");
     // Only weak memory shows it, which `mix` has in turns.
     insta::assert_snapshot!(check("--schedule pos -- --ignored"), @"
-    test tests::publishes_too_early ... ok (300 schedules)
+    test tests::publishes_too_early ... ok (1000 schedules)
     test result: ok. 1 passed; 0 failed; 0 ignored
     exit 0
     ");
@@ -450,7 +460,7 @@ fn tests_are_selected_as_by_the_test_harness() {
     exit 2
     ");
     insta::assert_snapshot!(check("--max-steps 30 adds"), @"
-    test tests::adds ... inconclusive (300 of 300 schedules took more than 30 steps)
+    test tests::adds ... inconclusive (1000 of 1000 schedules took more than 30 steps)
     test result: inconclusive. 0 passed; 0 failed; 1 inconclusive; 0 ignored
     error: test failed, to rerun pass `--lib`
     exit 3
@@ -549,7 +559,7 @@ fn tasks_of_tokio_are_controlled() {
     let (said, _) = cargo(&tiny, "test --lib");
     insta::assert_snapshot!(lines(&said, &["test "]), @"
     test tests::both_updates_count ... FAILED (panicked, seed …)
-    test tests::sleeps_an_hour ... ok (300 schedules)
+    test tests::sleeps_an_hour ... ok (1000 schedules)
     test tests::waits_for_nothing ... FAILED (deadlock, seed …)
     test result: FAILED. 1 passed; 2 failed; 0 ignored
     ");

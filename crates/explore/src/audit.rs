@@ -390,6 +390,30 @@ fn left_out(program: &Path, elf: &Elf<'_>) -> Vec<gimli::Range> {
     ranges
 }
 
+/// Sets of addresses: a large program has a range for nearly every function.
+struct Addresses {
+    /// By their beginnings, each with the end of the longest one that begins there or before.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Addresses {
+    fn of(ranges: &[gimli::Range]) -> Addresses {
+        let mut ranges: Vec<(u64, u64)> = ranges.iter().map(|range| (range.begin, range.end)).collect();
+        ranges.sort_unstable();
+        let mut furthest = 0;
+        for (_, end) in &mut ranges {
+            furthest = furthest.max(*end);
+            *end = furthest;
+        }
+        Addresses { ranges }
+    }
+
+    fn contain(&self, address: u64) -> bool {
+        let begun = self.ranges.partition_point(|(begin, _)| *begin <= address);
+        begun > 0 && address < self.ranges[begun - 1].1
+    }
+}
+
 /// Its functions with atomic instructions, except those in these ranges. Instrumented code has none: the runtime performs
 /// them.
 fn atomic_functions(elf: &Elf<'_>, left_out: &[gimli::Range]) -> Result<Vec<String>, AuditError> {
@@ -397,8 +421,9 @@ fn atomic_functions(elf: &Elf<'_>, left_out: &[gimli::Range]) -> Result<Vec<Stri
         return Ok(Vec::new());
     }
     let mut found = BTreeSet::new();
+    let left_out = Addresses::of(left_out);
     for symbol in elf.symbols().filter(is_code) {
-        if left_out.iter().any(|range| (range.begin..range.end).contains(&symbol.address())) {
+        if left_out.contain(symbol.address()) {
             continue;
         }
         let Some(section) = symbol.section_index() else { continue };

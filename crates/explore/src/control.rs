@@ -480,6 +480,7 @@ impl Channel {
             (order.weak, Settings::WEAK),
             (order.fresh, Settings::FRESH),
             (order.plain, Settings::PLAIN),
+            (order.only_first_plain, Settings::ONLY_FIRST_PLAIN),
             (order.strict, Settings::STRICT),
             (order.batch, Settings::BATCH),
             (order.races, Settings::RACES),

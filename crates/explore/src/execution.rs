@@ -33,6 +33,8 @@ pub struct Order {
     pub fresh: bool,
     /// Whether unsynchronized accesses are steps too.
     pub plain: bool,
+    /// Whether then only the first [`schedule::channel::FIRST_PLAIN`] of them are.
+    pub only_first_plain: bool,
     /// Whether to look for data races. Reports are reliable only if all synchronizing code is instrumented.
     pub races: bool,
     /// Data races that are known, as return addresses: their accesses are steps even if `plain` is not set, and they are
@@ -62,6 +64,7 @@ impl Default for Order {
             weak: false,
             fresh: false,
             plain: false,
+            only_first_plain: false,
             races: false,
             racing: Vec::new(),
             watch: [0; 2],
@@ -164,6 +167,9 @@ pub struct Controlled {
     pub outdated_reads: usize,
     /// Whether unsynchronized accesses were steps too.
     pub plain: bool,
+    /// Whether only the first of them were.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_first_plain: bool,
     /// The data races known before, as return addresses: their accesses were steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub racing: Vec<[u64; 2]>,
@@ -222,6 +228,7 @@ impl Execution {
             fresh: order.fresh,
             outdated_reads: self.outdated_reads(),
             plain: order.plain,
+            only_first_plain: order.only_first_plain,
             racing: order.racing.clone(),
             races: order.races,
             seed: order.seed,

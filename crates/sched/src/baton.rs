@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use libc::pthread_t;
-use schedule::channel::{End, Outcome, RACING, Settings, Standing};
+use schedule::channel::{End, FIRST_PLAIN, Outcome, RACING, Settings, Standing};
 use schedule::{Choice, Decision, Kind, Step, THREADS, thread_object};
 
 use crate::channel::CHANNEL;
@@ -133,6 +133,7 @@ struct Shared {
     ending: Cell<Option<usize>>,
     // Also read by threads that do not have the baton, and by foreign threads.
     is_plain: AtomicBool,
+    plain_left: AtomicU64,
     /// Whether there are data races in `racing`.
     has_racing: AtomicBool,
     /// Data races that are known: return addresses, 0 is none.
@@ -156,6 +157,7 @@ static SHARED: Shared = Shared {
     have_rechecked: Cell::new(false),
     ending: Cell::new(None),
     is_plain: AtomicBool::new(false),
+    plain_left: AtomicU64::new(0),
     has_racing: AtomicBool::new(false),
     racing: UnsafeCell::new([[0; 2]; RACING]),
     is_weak: AtomicBool::new(false),
@@ -201,6 +203,15 @@ pub(crate) fn is_watched() -> bool {
 pub(crate) fn is_plain_visible(place: u64) -> bool {
     let is_plain = SHARED.is_plain.load(Ordering::Relaxed);
     (is_plain || (SHARED.has_racing.load(Ordering::Relaxed) && is_racing(place))) && is_watched()
+}
+
+/// Notes that an unsynchronized access is a step. Only the first ones may be.
+pub(crate) fn spend_plain() {
+    let left = SHARED.plain_left.load(Ordering::Relaxed);
+    SHARED.plain_left.store(left.saturating_sub(1), Ordering::Relaxed);
+    if left <= 1 {
+        SHARED.is_plain.store(false, Ordering::Relaxed);
+    }
 }
 
 /// Whether accesses at this place are known to race.
@@ -323,6 +334,8 @@ pub(crate) fn begin() {
     SHARED.have_rechecked.set(false);
     let has = |flag: u32| settings.flags & flag != 0;
     SHARED.is_plain.store(has(Settings::PLAIN), Ordering::Relaxed);
+    let plain_left = if has(Settings::ONLY_FIRST_PLAIN) { FIRST_PLAIN } else { u64::MAX };
+    SHARED.plain_left.store(plain_left, Ordering::Relaxed);
     // SAFETY: there is one thread.
     unsafe { *SHARED.racing.get() = settings.racing };
     SHARED.has_racing.store(settings.racing != [[0; 2]; RACING], Ordering::Relaxed);

@@ -465,6 +465,7 @@ fn value_at(address: u64, size: usize) -> u64 {
 #[inline]
 fn access(kind: Kind, address: u64, size: usize, place: u64) {
     if baton::is_plain_visible(place) {
+        baton::spend_plain();
         let size = size.min(usize::from(u8::MAX)) as u8;
         baton::visible(Step { kind: kind as u8, address, size, place, ..Step::default() });
         match kind {

@@ -102,7 +102,13 @@ impl Settings {
     /// With [`Settings::WEAK`], no load reads a store that is older than a read-modify-write, than one that another thread has
     /// read, or than those of recorded operations that have returned.
     pub const FRESH: u32 = 32;
+    /// With [`Settings::PLAIN`], only the first [`FIRST_PLAIN`] such accesses are steps.
+    pub const ONLY_FIRST_PLAIN: u32 = 64;
 }
+
+/// The number of accesses that are steps with [`Settings::ONLY_FIRST_PLAIN`]: enough for small tests, and far below the
+/// limit on steps.
+pub const FIRST_PLAIN: u64 = 2_000;
 
 /// How the next thread is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

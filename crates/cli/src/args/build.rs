@@ -54,8 +54,8 @@ pub(crate) struct CargoArgs {
 /// How a program or a test is run. `cargo omnilink test` has these options too.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
-    /// Number of schedules to try for each test [default: 300, or all with `--schedule dfs` or `dpor`].
-    #[arg(long, value_name = "COUNT", env = "OMNILINK_RUNS")]
+    /// Number of schedules to try for each test [default: 1000 in at most 20 s, or all with `--schedule dfs` or `dpor`].
+    #[arg(long, value_name = "COUNT", env = "OMNILINK_RUNS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,
 
     /// Maximum time for the schedules of each test, such as `90s` or `10m`.

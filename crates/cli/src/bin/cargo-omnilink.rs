@@ -22,8 +22,8 @@ COMMAND and ARGUMENTS are those of Cargo: `cargo help COMMAND` describes them. A
 `cargo omnilink test -- --exact NAME` runs one test.
 
 Options of `test` and `run`, anywhere before `--`:
-  --schedule HOW   Scheduling strategy: random, pct, pos, dfs or dpor [default: pos]
-  --runs COUNT     Number of schedules to try for each test [default: 100; all with dfs or dpor]
+  --schedule HOW   Scheduling strategy: random, pct, pos, mix, dfs or dpor [default: mix]
+  --runs COUNT     Number of schedules to try for each test [default: 1000 in at most 20 s; all with dfs or dpor]
   --seed SEED      Seed of the first schedule; the next schedule has the next seed [default: 1]
   --time TIME      Maximum time for the schedules of each test, such as `90s`
   --bound COUNT    Maximum number of preemptions, with `--schedule dfs`

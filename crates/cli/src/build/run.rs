@@ -30,8 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Rust's test harness runs a test on a thread of its own, for which its main thread waits.
 const HARNESS_THREADS: usize = 2;
 
-/// The number of random schedules for each test.
-const SCHEDULES: u64 = 300;
+/// The number of random schedules for each test, and the time that they may take, if the user sets neither.
+const SCHEDULES: u64 = 1_000;
+const TIME: Duration = Duration::from_secs(20);
 
 /// Variables that only Cargo sets, or that change what a test does: a replay has the same.
 const VARIABLES: [&str; 9] = [
@@ -78,6 +79,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode, String> {
 fn testing(args: &RunArgs, own_threads: usize) -> Result<Testing, String> {
     let RunOptions { runs, time, schedule, .. } = args.options;
     let all = if schedule.is_exploration() { u64::MAX } else { SCHEDULES };
+    let time = time.or((runs.is_none() && !schedule.is_exploration()).then_some(TIME));
     let mut variables: Vec<_> = VARIABLES.map(|name| (name.to_owned(), std::env::var(name).ok())).into();
     variables.push((CONTROLLED.to_owned(), Some("1".to_owned())));
     Ok(Testing {

@@ -130,8 +130,15 @@ impl Search<'_> {
                 *if self.is_growing { &mut self.summary.cut } else { &mut self.summary.not_run } += left;
                 break;
             }
+            // One test does not take the time of all others.
+            let until = exploration.until.filter(|_| self.is_growing).map(|until| {
+                let now = Instant::now();
+                now + until.saturating_duration_since(now) / u32::try_from(left).unwrap_or(SHARES).min(SHARES)
+            });
+            let until = until.or(exploration.until);
             let before = self.summary.executions;
-            let tested = self.session.object.check(&named.test, exploration, &mut |executions| {
+            let share = Exploration { until, ..exploration.clone() };
+            let tested = self.session.object.check(&named.test, &share, &mut |executions| {
                 let place = format!("test {} of {}, {}", number + 1, tests.len(), named.from);
                 self.display.show(format!("{place}: {} executions in all", before + executions));
             });
@@ -145,7 +152,7 @@ impl Search<'_> {
             let is_accepted = match has_failed {
                 true => self.tell_failure(named, tested, exploration)?,
                 false => {
-                    self.summary.add(&tested.verdict, false, self.is_growing && is_over());
+                    self.summary.add(&tested.verdict, false, self.is_growing.then_some(tested.executions));
                     self.results.push(json(named, &tested, None, None));
                     false
                 }
@@ -183,7 +190,7 @@ impl Search<'_> {
             }
         };
         let accepted = session.accepted(&tested.test);
-        self.summary.add(&tested.verdict, accepted.is_some(), false);
+        self.summary.add(&tested.verdict, accepted.is_some(), None);
         if let Some(Accepted { test, reason }) = accepted {
             self.results.push(json(named, &tested, None, Some(reason)));
             if is_human {
@@ -379,6 +386,9 @@ fn print_waiting(test: &Test, ended: &Ended) {
         stack.iter().take_while(|frame| !is_recorder(frame)).for_each(|frame| outln!("  in {}", clean(frame)));
     }
 }
+
+/// The next test gets the time that is left for its size, divided by this.
+const SHARES: u32 = 8;
 
 /// How long a failing test is made smaller.
 const REDUCTION: Duration = Duration::from_secs(30);

@@ -20,8 +20,10 @@ pub(super) struct Summary {
     unfinished: u64,
     /// Not begun when the time was over.
     pub(super) not_run: u64,
-    /// Begun or not when a time was over that was not promised to them.
+    /// Not begun when a time was over that was not promised to them.
     pub(super) cut: u64,
+    /// Not explored to the end in such a time, and no failure in the random schedules after that.
+    sampled: u64,
     broken: u64,
     complete: u64,
     /// The numbers of tests that passed with all schedules of a bound or with drawn ones, by strategy.
@@ -40,17 +42,24 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// Counts a verdict. `is_cut` says that a time was over that was not promised to this test.
-    pub(super) fn add(&mut self, verdict: &LineupVerdict, is_accepted: bool, is_cut: bool) {
-        *match verdict {
+    /// Counts a verdict. If the test was promised no time, `executions` is the number of its executions.
+    pub(super) fn add(&mut self, verdict: &LineupVerdict, is_accepted: bool, executions: Option<u64>) {
+        *match (verdict, executions) {
             _ if is_accepted => &mut self.accepted,
-            LineupVerdict::Unfinished if is_cut => &mut self.cut,
+            (LineupVerdict::Unfinished, Some(0)) => &mut self.cut,
+            (LineupVerdict::Unfinished, Some(_)) => &mut self.sampled,
+            (verdict, _) => self.counter(verdict),
+        } += 1;
+    }
+
+    fn counter(&mut self, verdict: &LineupVerdict) -> &mut u64 {
+        match verdict {
             LineupVerdict::Passed => &mut self.passed,
             LineupVerdict::Nondeterministic(_) | LineupVerdict::Unexplained(_) => &mut self.failed,
             LineupVerdict::Raced(_) => &mut self.raced,
             LineupVerdict::Broken { .. } => &mut self.broken,
             LineupVerdict::Unfinished | LineupVerdict::Interrupted => &mut self.unfinished,
-        } += 1;
+        }
     }
 
     /// Counts what was done for a test. `schedules` is how its schedules are chosen.
@@ -79,9 +88,10 @@ impl Summary {
     }
 
     pub(super) fn text(&self) -> String {
-        let Summary { passed, failed, raced, accepted, unfinished, not_run, cut, broken, complete, .. } = self;
+        let Summary { passed, sampled, failed, raced, accepted, unfinished, not_run, cut, broken, complete, .. } = self;
         let counts = [
             (passed, "passed"),
+            (sampled, "passed as far as explored"),
             (failed, "failed"),
             (raced, "with a data race"),
             (accepted, "failed as accepted"),
@@ -122,7 +132,7 @@ impl Summary {
     }
 
     pub(super) fn exit(&self) -> Exit {
-        let passed = self.passed + self.accepted;
+        let passed = self.passed + self.accepted + self.sampled;
         let exits = [
             (passed, Exit::Accepted),
             (

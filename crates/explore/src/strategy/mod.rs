@@ -90,8 +90,13 @@ pub struct Sampling {
     policies: Vec<Policy>,
     /// Whether memory is weak in every second turn of each policy.
     is_weak_in_turns: bool,
-    /// The most steps of an execution so far. PCT spreads its priority changes over that many.
-    longest: u64,
+    /// Whether the first plain accesses are steps in every fourth turn of each policy.
+    is_plain_in_turns: bool,
+    /// The most steps of an execution so far, without and with plain accesses. PCT spreads its priority changes over that
+    /// many.
+    longest: [u64; 2],
+    /// Whether plain accesses were steps in the last execution.
+    was_plain: bool,
     tally: Tally,
 }
 
@@ -99,7 +104,15 @@ impl Sampling {
     /// Samples with the policy and depth of this order, from its seed upwards.
     pub fn new(order: Order) -> Sampling {
         let policies = vec![order.policy];
-        Sampling { policies, is_weak_in_turns: false, order, longest: 0, tally: Tally::default() }
+        Sampling {
+            policies,
+            is_weak_in_turns: false,
+            is_plain_in_turns: false,
+            order,
+            longest: [0; 2],
+            was_plain: false,
+            tally: Tally::default(),
+        }
     }
 
     /// Samples with these policies in turns.
@@ -110,6 +123,11 @@ impl Sampling {
     /// The same, with weak memory in every second turn of each policy, unless the order has it in all.
     pub fn weak_in_turns(self) -> Sampling {
         Sampling { is_weak_in_turns: !self.order.weak, ..self }
+    }
+
+    /// The same, with the first plain accesses as steps in every fourth turn of each policy, unless the order has all.
+    pub fn plain_in_turns(self) -> Sampling {
+        Sampling { is_plain_in_turns: !self.order.plain, ..self }
     }
 }
 
@@ -122,8 +140,13 @@ impl Strategy for Sampling {
         if self.is_weak_in_turns && round % 2 == 1 {
             (order.weak, order.fresh) = (true, true);
         }
-        if self.longest > 0 {
-            order.expected = self.longest;
+        if self.is_plain_in_turns && round % 4 == 2 {
+            (order.plain, order.only_first_plain) = (true, true);
+        }
+        self.was_plain = order.plain;
+        let longest = self.longest[usize::from(order.plain)];
+        if longest > 0 {
+            order.expected = longest;
         }
         self.order.seed = self.order.seed.wrapping_add(1);
         Some(order)
@@ -131,7 +154,8 @@ impl Strategy for Sampling {
 
     fn learn(&mut self, execution: &Execution) {
         self.tally.count(&execution.ended);
-        self.longest = self.longest.max(execution.steps.len() as u64);
+        let longest = &mut self.longest[usize::from(self.was_plain)];
+        *longest = (*longest).max(execution.steps.len() as u64);
     }
 
     fn tally(&self) -> &Tally {
