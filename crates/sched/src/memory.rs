@@ -273,6 +273,10 @@ impl Memory {
         value: u128,
         previous: u128,
     ) {
+        // Libraries use it as a fence on processors where it is one: crossbeam does.
+        if self.is_fresh && order == MemoryOrder::SequentiallyConsistent {
+            self.order_as_fence(thread);
+        }
         let time = self.thread(thread).tick(thread);
         let place = self.place(address, size, previous);
         let history = &mut self.histories[place];
@@ -300,20 +304,28 @@ impl Memory {
     /// A fence.
     pub(crate) fn fence(&mut self, thread: usize, order: MemoryOrder) {
         self.thread(thread);
-        let Thread { clock, fenced, unacquired } = &mut self.threads[thread];
+        let Thread { clock, unacquired, .. } = &mut self.threads[thread];
         if order.acquires() {
             clock.join(unacquired);
             clock.join(&self.unseen);
         }
         if order == MemoryOrder::SequentiallyConsistent {
-            let mut before = self.fences.last().cloned().unwrap_or_default();
-            before.join(clock);
-            self.fences.push(before);
-            clock.fences = self.fences.len();
+            self.order_as_fence(thread);
         }
+        let Thread { clock, fenced, .. } = &mut self.threads[thread];
         if order.releases() {
             fenced.set(clock);
         }
+    }
+
+    /// Takes the next place in the order of sequentially consistent fences.
+    fn order_as_fence(&mut self, thread: usize) {
+        let mut before = self.fences.last().cloned().unwrap_or_default();
+        let place = self.fences.len() + 1;
+        let clock = &mut self.thread(thread).clock;
+        before.join(clock);
+        clock.fences = place;
+        self.fences.push(before);
     }
 
     /// This memory was freed, or written without synchronization: its old stores can no longer be read.

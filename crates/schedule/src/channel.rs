@@ -100,7 +100,8 @@ impl Settings {
     /// race. Only where all code that synchronizes is instrumented.
     pub const RACES: u32 = 16;
     /// With [`Settings::WEAK`], no load reads a store that is older than a read-modify-write, than one that another thread has
-    /// read, or than those of recorded operations that have returned.
+    /// read, or than those of recorded operations that have returned; and a sequentially consistent read-modify-write orders
+    /// as a fence does.
     pub const FRESH: u32 = 32;
     /// With [`Settings::PLAIN`], only the first [`FIRST_PLAIN`] such accesses are steps.
     pub const ONLY_FIRST_PLAIN: u32 = 64;

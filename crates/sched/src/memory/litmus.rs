@@ -616,3 +616,20 @@ fn what_one_thread_has_read_is_read_by_all() {
         assert_eq!(memory.readable(2, PLACE, 4, order, 2), if is_fresh { 1 } else { 3 });
     }
 }
+
+/// Store buffering with updates of other places between store and load, as crossbeam has it on x86.
+#[test]
+fn a_sequentially_consistent_update_orders_as_a_fence() {
+    const PLACES: [u64; 2] = [64, 128];
+    for is_fresh in [false, true] {
+        let mut memory = Memory::new();
+        memory.is_fresh = is_fresh;
+        for (thread, place) in PLACES.into_iter().enumerate() {
+            memory.store(thread, place, 4, MemoryOrder::Relaxed, 1, 0);
+            memory.update(thread, 256 + place, 4, MemoryOrder::SequentiallyConsistent, 1, 0);
+        }
+        assert_eq!(memory.readable(1, PLACES[0], 4, MemoryOrder::Relaxed, 1), if is_fresh { 1 } else { 2 });
+        // The update of the first thread came first.
+        assert_eq!(memory.readable(0, PLACES[1], 4, MemoryOrder::Relaxed, 1), 2);
+    }
+}
