@@ -2,7 +2,8 @@
 """How soon seeded mistakes are found with default options, and whether corrected programs pass.
 
 Prints a table: for each mistake and each way to look for it, in how many of the seeds it is found within the time, and the
-median time. Builds are not counted. `--right TIME` runs the corrected programs instead, each for this time.
+median time. Builds are not counted. `--right TIME` runs the corrected programs instead, each for this time. `--shrink` shrinks each
+failure and replays both runs: the three exit codes have to be the same.
 
 `omnilink` and `cargo-omnilink` have to be in PATH, and c++ and cargo.
 """
@@ -166,11 +167,33 @@ def pass_right(ways, limit, mistakes):
     return wrong
 
 
+def shrink(ways, seeds, limit, mistakes):
+    """Shrinks every failure. Returns how many did not fail as before."""
+    wrong = failures = 0
+    for mistake in mistakes:
+        for label, name, look in ways:
+            directory = look.__self__.directory
+            shutil.rmtree(os.path.join(directory, "target", "omnilink"), ignore_errors=True)
+            for seed in range(1, seeds + 1):
+                if not is_found(name, look(mistake, "wrong", seed, limit), limit):
+                    continue
+                steps = [run(["omnilink", *words], directory, 300) for words in (["replay"], ["shrink"], ["replay"])]
+                codes = [code for code, _, _ in steps]
+                failures += 1
+                if len(set(codes)) > 1 or codes[0] not in FAILURES:
+                    wrong += 1
+                    print(f"{mistake}, {label}, seed {seed}: exit codes {codes}")
+                    print("".join(said for _, _, said in steps), flush=True)
+    print(f"{failures} failures shrunk, {failures - wrong} fail as before")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--limit", type=int, default=10, help="seconds for each seed")
     parser.add_argument("--right", type=int, metavar="SECONDS", help="run the corrected programs for this long instead")
+    parser.add_argument("--shrink", action="store_true", help="shrink the failures instead, and replay them")
     parser.add_argument("--at-least", type=int, default=0, metavar="COUNT",
                         help="fail if `fuzz` and `cargo omnilink test` find fewer, of 24")
     parser.add_argument("--only", help="only mistakes whose names contain this")
@@ -190,8 +213,11 @@ def main():
     ]
     ways = [way for way in ways if way[1] in chosen]
     mistakes = [mistake for mistake in MISTAKES if options.only is None or options.only in mistake]
+    controlled = [way for way in ways if way[1] in ("fuzz", "test")]
     if options.right:
-        sys.exit(1 if pass_right([way for way in ways if way[1] in ("fuzz", "test")], options.right, mistakes) else 0)
+        sys.exit(1 if pass_right(controlled, options.right, mistakes) else 0)
+    if options.shrink:
+        sys.exit(1 if shrink(controlled, options.seeds, options.limit, mistakes) else 0)
     found = measure(ways, options.seeds, options.limit, mistakes)
     print(f"\n{found} found by `fuzz` or `cargo omnilink test` in at least 19 of 20 seeds")
     if found < options.at_least:

@@ -42,12 +42,12 @@ pub(crate) fn model_checkers(workspace: &Workspace) -> Result<()> {
     call(command.current_dir(workspace.root().join("bench/model-checkers")))
 }
 
-/// Looks for seeded mistakes, and runs the corrected programs.
+/// Looks for seeded mistakes, shrinks what fails, and runs the corrected programs.
 pub(crate) fn seeded(workspace: &Workspace) -> Result<()> {
     let place = workspace.build_programs()?;
-    for options in [&["--seeds", "2", "--at-least", "22"], &["--seeds", "1", "--right", "10"]] {
+    for options in ["--seeds 2 --at-least 22", "--seeds 1 --shrink", "--seeds 1 --right 10"] {
         let mut command = Command::new(workspace.root().join("bench/seeded/run.py"));
-        call(with_path(&mut command, &place)?.args(["--ways", "fuzz,test"]).args(options))?;
+        call(with_path(&mut command, &place)?.args(["--ways", "fuzz,test"]).args(options.split(' ')))?;
     }
     Ok(())
 }
