@@ -143,14 +143,14 @@ fn a_limit_makes_it_inconclusive_and_names_the_widest_place() {
 
 #[test]
 fn memory_is_a_limit_like_any_other() {
-    let output = check("memory", "--spec queue --no-shortcuts --max-memory 64M", &hostile());
+    let output = check("memory", "--spec queue --no-shortcuts --max-memory 64M --max-width 4000000000", &hostile());
     assert!(output.starts_with("history: inconclusive\nwarning: the memory limit was reached\n"), "{output}");
     assert!(output.ends_with("exit 3"), "{output}");
 }
 
 #[test]
 fn time_is_a_limit_like_any_other() {
-    let output = check("time", "--spec queue --no-shortcuts --timeout 100ms", &hostile());
+    let output = check("time", "--spec queue --no-shortcuts --timeout 100ms --max-width 4000000000", &hostile());
     assert!(output.starts_with("history: inconclusive\nwarning: the time limit was reached\n"), "{output}");
     assert!(output.ends_with("exit 3"), "{output}");
 }
