@@ -3,7 +3,8 @@
 
 Prints a table: for each mistake and each way to look for it, in how many of the seeds it is found within the time, and the
 median time. Builds are not counted. `--right TIME` runs the corrected programs instead, each for this time. `--shrink` shrinks each
-failure and replays both runs: the three exit codes have to be the same.
+failure and replays both runs: the three exit codes have to be the same. `--litmus` runs litmus tests instead, and prints which
+outcomes are shown of those that C++20 allows and forbids.
 
 `omnilink` and `cargo-omnilink` have to be in PATH, and c++ and cargo.
 """
@@ -11,6 +12,7 @@ failure and replays both runs: the three exit codes have to be the same.
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -188,12 +190,38 @@ def shrink(ways, seeds, limit, mistakes):
     return wrong
 
 
+def litmus(rust):
+    """Prints which outcomes of litmus tests are shown. Returns how many of OmniLink's are not as the standard says."""
+    omnilink = ["cargo", "omnilink", "test", "--test", "litmus"]
+    loom = ["cargo", "test", "--release", "--features", "loom", "--target-dir", "target/loom", "--test", "litmus"]
+    tools = {"`cargo omnilink test`": omnilink, "with `--weak-memory`": [*omnilink, "--weak-memory"], "loom": loom}
+    shown = {}
+    for tool, command in tools.items():
+        _, _, said = run(command, rust.directory, 1800)
+        for verdict, name, ended in re.findall(r"^test (\w+)::(\w+) \.\.\. (ok|FAILED)", said, re.MULTILINE):
+            shown.setdefault((verdict, name), {})[tool] = ended == "FAILED"
+    wrong = 0
+    print(f"| litmus test | C++20 | {' | '.join(tools)} |")
+    print("|---" * (len(tools) + 2) + "|")
+    for (verdict, name), by_tool in sorted(shown.items()):
+        # No tool that executes a program step by step shows it.
+        is_shown = verdict == "allowed" and not name.startswith("load_buffering")
+        by_default, when_weak = by_tool["`cargo omnilink test`"], by_tool["with `--weak-memory`"]
+        wrong += when_weak != is_shown or (by_default and not is_shown)
+        cells = ["shown" if by_tool[tool] else "-" for tool in tools]
+        print(f"| {name.replace('_', ' ')} | {verdict} | {' | '.join(cells)} |")
+    if not shown:
+        raise Unexpected(f"no litmus test was run\n{said}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--limit", type=int, default=10, help="seconds for each seed")
     parser.add_argument("--right", type=int, metavar="SECONDS", help="run the corrected programs for this long instead")
     parser.add_argument("--shrink", action="store_true", help="shrink the failures instead, and replay them")
+    parser.add_argument("--litmus", action="store_true", help="run litmus tests instead")
     parser.add_argument("--at-least", type=int, default=0, metavar="COUNT",
                         help="fail if `fuzz` and `cargo omnilink test` find fewer, of 24")
     parser.add_argument("--only", help="only mistakes whose names contain this")
@@ -203,6 +231,8 @@ def main():
     shutil.rmtree(options.work, ignore_errors=True)
     os.makedirs(options.work)
     chosen = options.ways.split(",")
+    if options.litmus:
+        sys.exit(1 if litmus(Rust(options.work, [])) else 0)
     cpp, rust = Cpp(options.work), Rust(options.work, chosen)
     ways = [
         ("C++, `fuzz`", "fuzz", cpp.fuzz),
