@@ -360,20 +360,19 @@ fn is_code<'a>(symbol: &impl ObjectSymbol<'a>) -> bool {
     symbol.kind() == SymbolKind::Text && symbol.size() > 0
 }
 
-/// The code of the packages that were left uninstrumented on purpose, as far as debug information tells: ranges of
-/// addresses.
-fn left_out(program: &Path, elf: &Elf<'_>) -> Vec<gimli::Range> {
+/// The code of the packages that were left uninstrumented on purpose, as far as debug information tells.
+fn left_out(program: &Path, elf: &Elf<'_>) -> Addresses {
     let list = program.ancestors().find(|directory| directory.ends_with(cargo::DIRECTORY));
     let list = list.and_then(|directory| fs::read_to_string(directory.join(cargo::LEFT_OUT)).ok()).unwrap_or_default();
     let packages: Vec<&Path> = list.lines().map(Path::new).collect();
     if packages.is_empty() {
-        return Vec::new();
+        return Addresses::default();
     }
     let section = |id: SectionId| -> gimli::Result<EndianSlice<'_, RunTimeEndian>> {
         let data = elf.section_by_name(id.name()).and_then(|section| section.data().ok());
         Ok(EndianSlice::new(data.unwrap_or_default(), RunTimeEndian::Little))
     };
-    let (mut ranges, Ok(dwarf)) = (Vec::new(), Dwarf::load(section)) else { return Vec::new() };
+    let (mut ranges, Ok(dwarf)) = (Vec::new(), Dwarf::load(section)) else { return Addresses::default() };
     let mut units = dwarf.units();
     while let Ok(Some(header)) = units.next() {
         let Ok(unit) = dwarf.unit(header) else { continue };
@@ -384,21 +383,21 @@ fn left_out(program: &Path, elf: &Elf<'_>) -> Vec<gimli::Range> {
         }
         let Ok(mut iterator) = dwarf.unit_ranges(&unit) else { continue };
         while let Ok(Some(range)) = iterator.next() {
-            ranges.push(range);
+            ranges.push((range.begin, range.end));
         }
     }
-    ranges
+    Addresses::of(ranges)
 }
 
-/// Sets of addresses: a large program has a range for nearly every function.
+/// A set of addresses: a large program has a range for nearly every function.
+#[derive(Default)]
 struct Addresses {
     /// By their beginnings, each with the end of the longest one that begins there or before.
     ranges: Vec<(u64, u64)>,
 }
 
 impl Addresses {
-    fn of(ranges: &[gimli::Range]) -> Addresses {
-        let mut ranges: Vec<(u64, u64)> = ranges.iter().map(|range| (range.begin, range.end)).collect();
+    fn of(mut ranges: Vec<(u64, u64)>) -> Addresses {
         ranges.sort_unstable();
         let mut furthest = 0;
         for (_, end) in &mut ranges {
@@ -414,14 +413,13 @@ impl Addresses {
     }
 }
 
-/// Its functions with atomic instructions, except those in these ranges. Instrumented code has none: the runtime performs
+/// Its functions with atomic instructions, except those that are left out. Instrumented code has none: the runtime performs
 /// them.
-fn atomic_functions(elf: &Elf<'_>, left_out: &[gimli::Range]) -> Result<Vec<String>, AuditError> {
+fn atomic_functions(elf: &Elf<'_>, left_out: &Addresses) -> Result<Vec<String>, AuditError> {
     if !is_readable(elf) {
         return Ok(Vec::new());
     }
     let mut found = BTreeSet::new();
-    let left_out = Addresses::of(left_out);
     for symbol in elf.symbols().filter(is_code) {
         if left_out.contain(symbol.address()) {
             continue;
