@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{Field, Schema};
-use history::History;
-use history::format::Trace;
+use omnilink_history::History;
+use omnilink_history::format::Trace;
 
 /// A table in text: the first line has the columns as `name:type`, the others are rows, with tabs between the cells. The types
 /// are `b`, `f`, `i`, `u` and `s`; a cell that is no such value is null.
@@ -15,12 +15,12 @@ pub(crate) fn columns(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let Some(batch) = batch(text) else { return };
     let mut trace = Trace::default();
-    if columns::read(&batch, &mut trace).is_err() {
+    if omnilink_columns::read(&batch, &mut trace).is_err() {
         return;
     }
-    if let Ok(written) = columns::write(&trace, None) {
+    if let Ok(written) = omnilink_columns::write(&trace, None) {
         let mut again = Trace::default();
-        columns::read(&written, &mut again).expect("what is written can be read");
+        omnilink_columns::read(&written, &mut again).expect("what is written can be read");
         assert_eq!(again.records.len(), trace.records.len());
     }
     let _ = History::new(trace);

@@ -13,7 +13,7 @@ pub(crate) fn bundle(archive: &[u8]) {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(archive).expect("memory can be written to");
     fs::write(&file, packed.finish().expect("memory can be written to")).expect("a file can be written");
-    let _ = explore::unpack(&file, &inside);
+    let _ = omnilink_explore::unpack(&file, &inside);
     // Nothing but the file and what came out of it, wherever its entries lead.
     let entries = fs::read_dir(directory.path()).expect("the directory is there");
     assert!(entries.count() <= 2);

@@ -1,19 +1,27 @@
 //! Monitors: the lines that they read, and the checkpoints that they write.
 
-use judge::Judge;
-use monitor::{Checkpoint, Lines, Monitor, Options};
+use omnilink_judge::Judge;
+use omnilink_monitor::{Checkpoint, Lines, Monitor, MonitorOptions};
 
 /// Types whose states are carried, and one whose states are not.
 const SPECS: [&str; 3] = ["register:initial=0", "queue", "mutex"];
 
 fn judge(spec: &str) -> Judge {
-    Judge::new(spec, judge::Options::default()).expect("a built-in specification")
+    Judge::new(spec, omnilink_judge::CheckOptions::default()).expect("a built-in specification")
 }
 
 /// Small limits, so that few lines reach them.
-fn options() -> Options {
+fn options() -> MonitorOptions {
     let (idle, unknown_for) = (Some(2), Some(9));
-    Options { retention: 9, patience: 2, idle, unknown_for, most_keys: 3, most_ops: 20, ..Options::default() }
+    MonitorOptions {
+        retention: 9,
+        patience: 2,
+        idle,
+        unknown_for,
+        most_keys: 3,
+        most_ops: 20,
+        ..MonitorOptions::default()
+    }
 }
 
 /// Feeds lines, with a check after each.

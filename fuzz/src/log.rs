@@ -1,13 +1,13 @@
 //! Logs with their mappings.
 
-use history::Stop;
-use logs::{File, Options, Outcome, Prepared};
-use settings::Settings;
-use tla::config;
-use tla::machine::Machine;
-use tla::program::link;
-use tla::resolve::resolve;
-use tla::strings::Strings;
+use omnilink_history::Stop;
+use omnilink_logs::{File, LogOptions, LogOutcome, Prepared};
+use omnilink_settings::Settings;
+use omnilink_tla::config;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::link;
+use omnilink_tla::resolve::resolve;
+use omnilink_tla::strings::Strings;
 
 use crate::module::{Alone, Hurry, on_a_small_stack};
 
@@ -51,26 +51,26 @@ pub(crate) fn log(bytes: &[u8]) {
 }
 
 /// Whether the log is accepted, if that is decided.
-fn check(log: &settings::log::Log, text: &str, lines: &str, exhaustive: bool) -> Option<bool> {
+fn check(log: &omnilink_settings::log::Log, text: &str, lines: &str, exhaustive: bool) -> Option<bool> {
     let mut strings = Strings::default();
     let mut config = config::parse("INIT Init NEXT Next", &mut strings).expect("a configuration");
     let mut module = resolve("M.tla", SPEC, &mut Alone, strings).expect("a module without errors");
     let files = vec![File { name: "a.ndjson".into(), text: lines.into() }];
     let mut beside = |_: &str| Err("no file".to_owned());
     let prepared = Prepared::new(log, text, "omnilink.toml", &mut module, &mut config, files, &mut beside).ok()?;
-    logs::fill_constants(&module, &mut config);
-    let program = link(module, &config, tla::program::Options::default()).ok()?;
+    omnilink_logs::fill_constants(&module, &mut config);
+    let program = link(module, &config, omnilink_tla::program::LinkOptions::default()).ok()?;
     let mut machine = Machine::new(&program, Box::new(Hurry::default()));
     let bound = prepared.bind(&mut machine, &config).ok()?;
     let mut asked = 0;
-    let mut poll = |_: &logs::Stats| {
+    let mut poll = |_: &omnilink_logs::Stats| {
         asked += 1;
         (asked > PATIENCE).then_some(Stop::Time)
     };
-    let options = Options { exhaustive, ..Options::default() };
-    match logs::check(&prepared, &bound, &mut machine, &config, options, &mut poll).ok()?.outcome {
-        Outcome::Accepted(_) => Some(true),
-        Outcome::Rejected(_) => Some(false),
+    let options = LogOptions { exhaustive, ..LogOptions::default() };
+    match omnilink_logs::check(&prepared, &bound, &mut machine, &config, options, &mut poll).ok()?.outcome {
+        LogOutcome::Accepted(_) => Some(true),
+        LogOutcome::Rejected(_) => Some(false),
         _ => None,
     }
 }

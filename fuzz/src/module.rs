@@ -2,14 +2,14 @@
 
 use std::cell::Cell;
 
-use tla::config;
-use tla::datum::World;
-use tla::machine::Machine;
-use tla::program::{Options, link};
-use tla::reach::Limit;
-use tla::resolve::{Loader, resolve};
-use tla::source::{Site, Sources};
-use tla::strings::Strings;
+use omnilink_tla::config;
+use omnilink_tla::datum::World;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::{LinkOptions, link};
+use omnilink_tla::reach::Limit;
+use omnilink_tla::resolve::{Loader, resolve};
+use omnilink_tla::source::{Site, Sources};
+use omnilink_tla::strings::Strings;
 
 use crate::texts::is_inside;
 
@@ -45,7 +45,9 @@ fn check(text: &str) {
             return;
         }
     };
-    let Ok(program) = link(module, &config, Options { skip_properties: true, ..Options::default() }) else { return };
+    let Ok(program) = link(module, &config, LinkOptions { skip_properties: true, ..LinkOptions::default() }) else {
+        return;
+    };
     let mut machine = Machine::new(&program, Box::new(Hurry::default()));
     let mut errors = Vec::new();
     for (_, assumption) in &program.module.assumptions {

@@ -1,8 +1,8 @@
 //! The readers of histories: each understands bytes or says where it does not, and what it reads can be checked.
 
-use history::History;
-use history::format::binary::{Merge, SegmentReader};
-use history::format::{Format, msgpack};
+use omnilink_history::History;
+use omnilink_history::format::binary::{Merge, SegmentReader};
+use omnilink_history::format::{Format, msgpack};
 
 /// Any numbers: either they are not a history, or each operation starts after the one before it and ends after its start.
 ///

@@ -1,21 +1,21 @@
 //! Readers of text that is not a history. Bytes that are not text are no input for them.
 
-use report::{Detail, Report};
-use schedule::Schedule;
-use tla::config;
-use tla::strings::Strings;
-use tla_syntax::Span;
+use omnilink_report::{Detail, Report};
+use omnilink_schedule::Schedule;
+use omnilink_tla::config;
+use omnilink_tla::strings::Strings;
+use omnilink_tla_syntax::Span;
 
 /// A report that was read can be shown in every form, and written and read again.
 pub(crate) fn report_json(bytes: &[u8]) {
     let Ok(Ok(report)) = str::from_utf8(bytes).map(Report::from_json) else { return };
-    let _ = report::text(&report, Detail::Full, true);
+    let _ = omnilink_report::text(&report, Detail::Full, true);
     let reports = [report];
     let _ = (
-        report::markdown(&reports, &[]),
-        report::github(&reports, &[]),
-        report::junit(&reports, &[]),
-        report::sarif(&reports, &[]),
+        omnilink_report::markdown(&reports, &[]),
+        omnilink_report::github(&reports, &[]),
+        omnilink_report::junit(&reports, &[]),
+        omnilink_report::sarif(&reports, &[]),
     );
     assert!(Report::from_json(&reports[0].to_json()).is_ok(), "what is written can be read");
 }
@@ -34,9 +34,9 @@ pub(crate) fn schedule(bytes: &[u8]) {
 
 /// Serial runs are read or refused, and those that are read are written as they are read.
 pub(crate) fn lineup(bytes: &[u8]) {
-    let Ok(Ok(observations)) = str::from_utf8(bytes).map(str::parse::<lineup::Observations>) else { return };
+    let Ok(Ok(observations)) = str::from_utf8(bytes).map(str::parse::<omnilink_lineup::Observations>) else { return };
     let written = observations.to_string();
-    let again: lineup::Observations = written.parse().expect("it was written");
+    let again: omnilink_lineup::Observations = written.parse().expect("it was written");
     assert_eq!(again.to_string(), written);
     assert_eq!(again.difference(&observations), None);
     assert_eq!((again.full(), again.stuck()), (observations.full(), observations.stuck()));
@@ -45,7 +45,7 @@ pub(crate) fn lineup(bytes: &[u8]) {
 
 /// Settings are read or refused.
 pub(crate) fn settings(bytes: &[u8]) {
-    let _ = str::from_utf8(bytes).map(settings::Settings::parse);
+    let _ = str::from_utf8(bytes).map(omnilink_settings::Settings::parse);
 }
 
 /// A configuration is read or has errors, and all of them stand inside it.
@@ -63,7 +63,7 @@ pub(crate) fn tla_config(bytes: &[u8]) {
 /// A module parses or has errors, and all of them stand inside it.
 pub(crate) fn tla_syntax(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
-    let parse = tla_syntax::parse(text);
+    let parse = omnilink_tla_syntax::parse(text);
     assert!(parse.module.is_some() || !parse.errors.is_empty());
     for error in &parse.errors {
         let is_inside = |span: &Span| is_inside(text, *span);

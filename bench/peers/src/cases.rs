@@ -8,11 +8,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use flate2::read::GzDecoder;
-use history::format::porcupine::{read_etcd, read_kv};
-use history::{Call, History, Verdict};
-use models::check::{Options, check};
-use models::{Model, Visitor, with_model};
-use testkit::workload;
+use omnilink_history::format::porcupine::{read_etcd, read_kv};
+use omnilink_history::{Call, History, Verdict};
+use omnilink_models::check::{ModelOptions, check};
+use omnilink_models::{Model, Visitor, with_model};
+use omnilink_testkit::workload;
 
 use crate::measure;
 use crate::porcupine::{self, Map, Register, Strings, WholeStrings};
@@ -129,11 +129,13 @@ impl Visitor for Ours<'_> {
     type Output = Result<()>;
 
     fn visit<M: Model>(self, model: M) -> Result<()> {
-        let options = Options { shortcuts: self.shortcuts, ..Options::default() };
-        report(self.name, self.measured, || match check(&model, &self.history, &options, &search::Unwatched)?.verdict {
-            Verdict::Accepted(_) => Ok(true),
-            Verdict::Rejected(_) => Ok(false),
-            Verdict::Inconclusive(stop) => bail!("{stop}"),
+        let options = ModelOptions { shortcuts: self.shortcuts, ..ModelOptions::default() };
+        report(self.name, self.measured, || {
+            match check(&model, &self.history, &options, &omnilink_search::Unwatched)?.verdict {
+                Verdict::Accepted(_) => Ok(true),
+                Verdict::Rejected(_) => Ok(false),
+                Verdict::Inconclusive(stop) => bail!("{stop}"),
+            }
         })
     }
 }

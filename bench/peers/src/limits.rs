@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use history::format::binary::{Manifest, SegmentWriter};
-use history::format::jsonl;
-use history::{History, Record, Value, Verdict};
-use models::Model;
-use models::kv::Kv;
-use search::Spec;
-use settings::Settings;
-use testkit::workload::{Map, Queue, Register};
-use tla::datum::World;
-use tla::machine::Machine;
-use tla::resolve::Loader;
-use tla::strings::Strings;
-use validate::{Binder, Problem, TraceSpec};
+use omnilink_history::format::binary::{Manifest, SegmentWriter};
+use omnilink_history::format::jsonl;
+use omnilink_history::{History, Record, Value, Verdict};
+use omnilink_models::Model;
+use omnilink_models::kv::Kv;
+use omnilink_search::Spec;
+use omnilink_settings::Settings;
+use omnilink_testkit::workload::{Map, Queue, Register};
+use omnilink_tla::datum::World;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::resolve::Loader;
+use omnilink_tla::strings::Strings;
+use omnilink_validate::{Binder, Problem, TraceSpec};
 
 use crate::measure::{self, Cost, Ended};
 use crate::table::{self, Table, memory, ratio, time};
@@ -242,13 +242,13 @@ pub fn replay(kind: Kind, operations: u64) -> Result<()> {
         }
         Kind::Tla => {
             let mut strings = Strings::default();
-            let config = tla::config::parse(&fs::read_to_string("bench/map.cfg")?, &mut strings);
+            let config = omnilink_tla::config::parse(&fs::read_to_string("bench/map.cfg")?, &mut strings);
             let mut config = config.map_err(|_| anyhow::anyhow!("bench/map.cfg has errors"))?;
             // Replaying looks at no invariant, so searching must not.
             config.invariants.clear();
             let path = "examples/map/Map.tla";
-            let module = tla::resolve::resolve(path, &fs::read_to_string(path)?, &mut BuiltIn, strings);
-            let program = tla::program::link(module?, &config, tla::program::Options::default())?;
+            let module = omnilink_tla::resolve::resolve(path, &fs::read_to_string(path)?, &mut BuiltIn, strings);
+            let program = omnilink_tla::program::link(module?, &config, omnilink_tla::program::LinkOptions::default())?;
             let settings = Settings::parse(&fs::read_to_string("bench/map.toml")?)?;
             let mut machine = Machine::new(&program, Box::new(Silence));
             let wrong = |problems: Vec<Problem>| anyhow::anyhow!("{}", problems[0]);
@@ -263,11 +263,11 @@ pub fn replay(kind: Kind, operations: u64) -> Result<()> {
 fn measured<S: Spec>(spec: &S, history: &History<S::Op>) -> Result<()> {
     let measured = Duration::from_secs(2);
     let failed = |_| anyhow::anyhow!("the specification could not be evaluated");
-    let search = || search::check(spec, history, &search::Options::default()).map_err(failed);
+    let search = || omnilink_search::check(spec, history, &omnilink_search::Options::default()).map_err(failed);
     let (report, check) = measure::seconds(measured, search)?;
     let Verdict::Accepted(witness) = report.verdict else { anyhow::bail!("not accepted") };
     let confirm = || {
-        let replayed = search::replay(spec, history, search::Criterion::LINEARIZABLE, &witness);
+        let replayed = omnilink_search::replay(spec, history, omnilink_search::Criterion::LINEARIZABLE, &witness);
         replayed.map_err(|_| anyhow::anyhow!("a witness that is not confirmed"))
     };
     let ((), replay) = measure::seconds(measured, confirm)?;

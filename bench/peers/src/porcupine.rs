@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use history::{Call, History, Op, Value};
+use omnilink_history::{Call, History, Op, Value};
+use omnilink_testkit::workload::KEYS;
 use porcupine_rs::{Model, Operation, check_operations};
-use testkit::workload::KEYS;
 
 /// True if porcupine-rs accepts.
 pub fn check<M: Model>(history: &[Operation<M>]) -> bool {

@@ -9,11 +9,11 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::Result;
-use explore::Order;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
-use schedule::Decision;
-use schedule::channel::Policy;
+use omnilink_explore::ExecutionOrder;
+use omnilink_schedule::Decision;
+use omnilink_schedule::channel::Policy;
 
 use crate::programs::{Build, Programs, execute, succeed};
 use crate::table::Table;
@@ -68,7 +68,7 @@ impl Three<'_> {
             let ratios = [controlled / native, controlled / sanitized].map(|ratio| format!("{ratio:.1}"));
             table.row(std::iter::once(name.to_owned()).chain(costs).chain(ratios));
         };
-        let steady = Order { policy: Policy::Steady, limit: 1 << 20, ..Order::default() };
+        let steady = ExecutionOrder { policy: Policy::Steady, limit: 1 << 20, ..ExecutionOrder::default() };
         let touch = |times: u64| vec!["touch".to_owned(), times.to_string()];
         let add = |threads: u64| move |times: u64| vec!["add".to_owned(), threads.to_string(), times.to_string()];
         row(
@@ -87,11 +87,11 @@ impl Three<'_> {
         let sanitized = per(fast, |times| alone(self.sanitized, &add(2)(times)))? / 2.0;
         let without = per(slow, |times| self.obeyed(&add(2)(times), &steady))? / 2.0;
         row("fetch_add, two threads, no switches", native, sanitized, without);
-        let random = Order { policy: Policy::Random, ..steady.clone() };
+        let random = ExecutionOrder { policy: Policy::Random, ..steady.clone() };
         let half = per(switching, |times| self.obeyed(&add(2)(times), &random))? / 2.0;
         row("fetch_add, two threads, at random", native, sanitized, half);
         let follow = (0..2 * switching).map(|number| Decision::thread(1 + (number % 2) as u8)).collect();
-        let alternating = Order { follow, ..steady };
+        let alternating = ExecutionOrder { follow, ..steady };
         let with = per(switching, |times| self.obeyed(&add(2)(times), &alternating))? / 2.0;
         row("fetch_add, two threads, a switch before each", native, sanitized, with);
         print!("{table}");
@@ -147,7 +147,7 @@ impl Three<'_> {
     }
 
     /// Executes a program under control, three times, to even out what the machine does else.
-    fn obeyed(&self, arguments: &[String], order: &Order) -> Result<f64> {
+    fn obeyed(&self, arguments: &[String], order: &ExecutionOrder) -> Result<f64> {
         const TIMES: u32 = 3;
         let took = measure(|| {
             let mut control = self.programs.control(self.controlled, arguments)?;
@@ -162,7 +162,7 @@ impl Three<'_> {
         let mut control = self.programs.control(self.controlled, arguments)?;
         for seed in 1..=times {
             let environment = if seed == times { vec![("LAST".into(), "1".into())] } else { Vec::new() };
-            execute(&mut control, &Order { seed, environment, batch: true, ..Order::default() })?;
+            execute(&mut control, &ExecutionOrder { seed, environment, batch: true, ..ExecutionOrder::default() })?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, ensure};
-use explore::{Ending, Order};
+use omnilink_explore::{Ending, ExecutionOrder};
 
 use crate::programs::{Build, Programs, execute};
 use crate::table::Table;
@@ -106,7 +106,8 @@ fn outcomes_of(
 ) -> Result<BTreeMap<String, u64>> {
     let mut control = programs.control(program, &[name])?;
     for seed in 1..=times {
-        let ended = execute(&mut control, &Order { seed, weak, batch: true, ..Order::default() })?.ended;
+        let ended =
+            execute(&mut control, &ExecutionOrder { seed, weak, batch: true, ..ExecutionOrder::default() })?.ended;
         ensure!(ended == Ending::Finished, "{name}, seed {seed}: it ended as {ended:?}");
     }
     let said = fs::read_to_string(control.directory().join("said"))?;

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
-use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
-use explore::{Control, Ending, Order};
-use schedule::channel::Policy;
+use omnilink_explore::strategy::{Dfs, Dpor, Sampling, Strategy};
+use omnilink_explore::{Control, Ending, ExecutionOrder};
+use omnilink_schedule::channel::Policy;
 
 use crate::programs::{Build, Programs, execute};
 use crate::table::{Table, or_dash};
@@ -48,7 +48,7 @@ pub(crate) fn run(programs: &Programs, quick: bool) -> Result<()> {
     let mut table = Table::new(&["threads", "increments", "classes", "executions", "asleep", "hits", "first"]);
     for (threads, increments, classes) in COUNTED {
         let mut control = programs.control(&controlled, &[&threads.to_string(), &increments.to_string()])?;
-        let found = follow(&mut Dpor::new(Order::default()), &mut control, u64::MAX, &is_lost, |_| ())?;
+        let found = follow(&mut Dpor::new(ExecutionOrder::default()), &mut control, u64::MAX, &is_lost, |_| ())?;
         let numbers = [u64::from(threads), u64::from(increments), classes, found.executions, found.asleep, found.hits];
         table.row(numbers.iter().map(u64::to_string).chain([or_dash(found.first)]));
         let shown = found.executions - found.asleep;
@@ -99,7 +99,7 @@ fn stress(program: &Path, arguments: &[&str], times: u64) -> Result<Found> {
 /// Adds a row for each policy that draws at random.
 fn sample(table: &mut Table, control: &mut Control, times: u64, is_hit: &dyn Fn(&Ending) -> bool) -> Result<()> {
     for (name, policy) in [("random", Policy::Random), ("pct", Policy::Pct), ("pos", Policy::Pos)] {
-        let mut sampling = Sampling::new(Order { policy, seed: 1, ..Order::default() });
+        let mut sampling = Sampling::new(ExecutionOrder { policy, seed: 1, ..ExecutionOrder::default() });
         let found = follow(&mut sampling, control, times, is_hit, |_| ())?;
         ensure!(found.hits > 0, "{name} found nothing in {times} executions");
         row(table, name, &found);
@@ -114,7 +114,7 @@ fn explore(
     most: Option<u32>,
     is_hit: &dyn Fn(&Ending) -> bool,
 ) -> Result<()> {
-    let mut dfs = Dfs::new(Order::default(), most);
+    let mut dfs = Dfs::new(ExecutionOrder::default(), most);
     let mut bounds = Vec::new();
     let found = follow(&mut dfs, control, u64::MAX, is_hit, |found| bounds.push((found.executions, found.hits)))?;
     // How many executions there were, and how many hits, once a bound was exhausted.
@@ -132,7 +132,7 @@ fn explore(
         );
     }
     ensure!(found.hits > 0, "dfs found nothing");
-    let found = follow(&mut Dpor::new(Order::default()), control, u64::MAX, is_hit, |_| ())?;
+    let found = follow(&mut Dpor::new(ExecutionOrder::default()), control, u64::MAX, is_hit, |_| ())?;
     ensure!(found.hits > 0 && found.is_complete, "dpor found nothing, or is not complete");
     row(table, "dpor", &found);
     Ok(())

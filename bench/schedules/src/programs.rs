@@ -6,9 +6,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use explore::instrument::cargo;
-use explore::instrument::cxx::{Compiler, Family};
-use explore::{Control, Execution, Order, Runtime};
+use omnilink_explore::instrument::cargo;
+use omnilink_explore::instrument::cxx::{Compiler, Family};
+use omnilink_explore::{Control, Execution, ExecutionOrder, Runtime};
 
 /// Longer than any execution takes, on a machine that does much else.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -105,7 +105,7 @@ impl Programs {
 }
 
 /// One execution.
-pub(crate) fn execute(control: &mut Control, order: &Order) -> Result<Execution> {
+pub(crate) fn execute(control: &mut Control, order: &ExecutionOrder) -> Result<Execution> {
     Ok(control.execute(order, LONG)?)
 }
 

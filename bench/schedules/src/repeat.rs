@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use explore::{Once, Order};
+use omnilink_explore::{ExecutionOrder, Once};
 
 use crate::programs::{Build, LONG, Programs};
 use crate::table::Table;
@@ -41,7 +41,8 @@ pub(crate) fn run(programs: &Programs, quick: bool) -> Result<()> {
         }
         let different: BTreeSet<Vec<u8>> =
             (1..=seeds).map(|seed| log(programs, &program, seed, 0)).collect::<Result<_>>()?;
-        let numbers = [first.len() / size_of::<schedule::Step>(), identical, times, different.len(), seeds as usize];
+        let numbers =
+            [first.len() / size_of::<omnilink_schedule::Step>(), identical, times, different.len(), seeds as usize];
         table.row(std::iter::once(name.to_owned()).chain(numbers.iter().map(usize::to_string)));
         if identical != times {
             differing.push(name);
@@ -54,7 +55,7 @@ pub(crate) fn run(programs: &Programs, quick: bool) -> Result<()> {
 
 /// All steps of an execution in a process of its own, whose surroundings depend on a number.
 fn log(programs: &Programs, program: &Path, seed: u64, number: usize) -> Result<Vec<u8>> {
-    let order = Order { seed, ..Order::default() };
+    let order = ExecutionOrder { seed, ..ExecutionOrder::default() };
     let once = Once::new(&order, None, &programs.runtime(), programs.scratch())?;
     let mut command = Command::new(program);
     command.current_dir(directory(programs.scratch(), number)?);

@@ -7,22 +7,22 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use explore::{
-    Artifacts, Asked, Controlled, Coverage, DataRace, Ended, Ending, Environment, Execution, Input, Order, Plan,
-    Program, Race, Ran, Run, Store, Workload,
+use omnilink_explore::{
+    Artifacts, Asked, Controlled, Coverage, DataRace, Ended, Ending, Environment, Execution, ExecutionOrder, Input,
+    Plan, Program, Race, Ran, Run, Store, Workload,
 };
-use judge::{Failed, Judge, Recording};
-use report::{Interleaving, Report, Verdict};
-use settings::Settings;
-use weak::Level;
+use omnilink_judge::{Failed, Judge, Recording};
+use omnilink_report::{Interleaving, Report, Verdict};
+use omnilink_settings::Settings;
+use omnilink_weak::Level;
 
 use crate::harness::{clear_scratch, ended_alike};
 use crate::interleaving::meeting_places;
 use crate::ledger::{Described, Entry, Ledger, commit_of};
 use crate::overview::today;
 use crate::race;
+use crate::schedule_source::{Choice, Tier};
 use crate::tally::{self, Kind, Problem, Seen, Tally};
-use crate::tier::{Choice, Tier};
 use crate::{
     Budget, Count, Decided, DfsOptions, Error, Explored, Free, Harness, Host, How, Judging, Schedules, Stopped,
     interleaving, overlap,
@@ -60,7 +60,7 @@ pub struct Campaign {
     /// The requested scheduling.
     pub choice: Choice,
     /// The order for each controlled execution, without its schedule.
-    pub order: Order,
+    pub order: ExecutionOrder,
     /// What [`How::Dfs`](crate::How::Dfs) executes.
     pub dfs: DfsOptions,
     /// Whether to continue after the first failing run.

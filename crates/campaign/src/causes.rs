@@ -6,10 +6,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use explore::counted;
-use report::clean;
+use omnilink_explore::counted;
+use omnilink_report::clean;
+use omnilink_settings::Known;
 use serde::{Deserialize, Serialize};
-use settings::Known;
 
 use crate::tally::Kind;
 
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_known_failure_is_accepted_until_its_day() {
-        let known = settings::Settings::parse(
+        let known = omnilink_settings::Settings::parse(
             "[[known]]\nname = \"#412\"\ncause = \"Head(queue)\"\nreason = \"fixed in 2.0\"\nuntil = \"2026-12-31\"\n",
         );
         let known = known.unwrap().known;

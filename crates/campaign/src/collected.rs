@@ -4,9 +4,9 @@
 //! says how many there were. It is never better than the exit code: a run that crashed, got stuck or had a data race has
 //! failed, whatever the verdict about its operations. Failures that the settings accept are left out.
 
-use judge::{Stage, given_up};
-use report::{Limit, Problem, Report, Unchecked, Verdict};
-use weak::Level;
+use omnilink_judge::{Stage, given_up};
+use omnilink_report::{Limit, Problem, Report, Unchecked, Verdict};
+use omnilink_weak::Level;
 
 use crate::causes::Cause;
 use crate::tally::{Kind, Seen};
@@ -67,14 +67,15 @@ impl Collected {
             if report.history.operations != Some(0) {
                 report.history.operations = Some(operations);
             }
-            report.notes.push(format!("{accepted} of {} are accepted", explore::counted(runs, "run")));
+            report.notes.push(format!("{accepted} of {} are accepted", omnilink_explore::counted(runs, "run")));
             reports.push(report);
         }
         for first in &self.failed {
             let is_it =
                 |cause: &&Cause| (cause.kind, &cause.cause, &cause.meets) == (first.kind, &first.cause, &first.meets);
             let failing = causes.iter().find(is_it).map_or(1, |cause| cause.runs);
-            let note = format!("{failing} of {} fail so, first {}", explore::counted(runs, "run"), first.label);
+            let note =
+                format!("{failing} of {} fail so, first {}", omnilink_explore::counted(runs, "run"), first.label);
             match first.kind {
                 Kind::Unchecked => unchecked.push(Unchecked {
                     history: first.name(),
@@ -99,7 +100,8 @@ impl First {
     }
 
     fn report(&self, spec: &str) -> Report {
-        let none = || given_up("", spec, &Level::linearizable(), history::Stop::Incomplete, Stage::Preparing, 0);
+        let none =
+            || given_up("", spec, &Level::linearizable(), omnilink_history::Stop::Incomplete, Stage::Preparing, 0);
         let mut report = self.report.clone().unwrap_or_else(none);
         report.history.name = self.name();
         match self.kind {
@@ -129,17 +131,17 @@ mod tests {
         let mut collected = Collected::default();
         collected.add("run 1", report, Some(&seen));
         let (reports, unchecked) = collected.reports(&[], (2, 0, 9), "register");
-        let junit = report::junit(&reports, &unchecked);
+        let junit = omnilink_report::junit(&reports, &unchecked);
         assert!(junit.contains("tests=\"1\"") && junit.contains(&format!("{counted}=\"1\"")), "{kind:?}: {junit}");
         let title = format!("### `{}: the cause`: {word}\n", kind.word());
-        let markdown = report::markdown(&reports, &unchecked);
+        let markdown = omnilink_report::markdown(&reports, &unchecked);
         assert!(markdown.starts_with(&title), "{kind:?}: {markdown}");
-        assert_eq!(report::sarif(&reports, &unchecked).matches("\"ruleId\"").count(), 1, "{kind:?}");
-        assert_eq!(report::github(&reports, &unchecked).lines().count(), 1, "{kind:?}");
+        assert_eq!(omnilink_report::sarif(&reports, &unchecked).matches("\"ruleId\"").count(), 1, "{kind:?}");
+        assert_eq!(omnilink_report::github(&reports, &unchecked).lines().count(), 1, "{kind:?}");
     }
 
     fn accepted() -> Report {
-        let stop = history::Stop::Incomplete;
+        let stop = omnilink_history::Stop::Incomplete;
         let report = given_up("run 1", "register", &Level::linearizable(), stop, Stage::Preparing, 0);
         Report { verdict: Verdict::Accepted, ..report }
     }

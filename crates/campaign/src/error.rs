@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-use explore::{ControlError, StoreError};
-use judge::{Failed, InputError};
+use omnilink_explore::{ControlError, StoreError};
+use omnilink_judge::{Failed, InputError};
 
 /// Why a campaign cannot start or continue.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 //! A claim covers only explored schedules. It concerns one input and the observed part of the program. Stopped
 //! executions, held-back threads and data races invalidate the claim, and are reported instead.
 
-use explore::{counted, strategy};
+use omnilink_explore::{counted, strategy};
 use serde_json::json;
 
 use crate::How;

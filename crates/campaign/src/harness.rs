@@ -8,12 +8,14 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use explore::audit::Audit;
-use explore::{Control, ControlError, Ended, Execution, Input, Note, Order, Program, Race, Ran, Store, audit, verb};
-use history::format::binary::{Completion, SegmentReader, complete_stuck};
-use schedule::Schedule;
-use schedule::channel::Policy;
-use settings::Settings;
+use omnilink_explore::audit::Audit;
+use omnilink_explore::{
+    Control, ControlError, Ended, Execution, ExecutionOrder, Input, Note, Program, Race, Ran, Store, audit, verb,
+};
+use omnilink_history::format::binary::{Completion, SegmentReader, complete_stuck};
+use omnilink_schedule::Schedule;
+use omnilink_schedule::channel::Policy;
+use omnilink_settings::Settings;
 
 use crate::{Error, Host};
 
@@ -110,7 +112,7 @@ impl Harness {
     /// A fingerprint of the executable, if it can be read.
     pub(crate) fn fingerprint(&self) -> Option<String> {
         let bytes = std::fs::read(self.executable()).ok()?;
-        Some(format!("{:016x}", explore::fingerprint(&bytes)))
+        Some(format!("{:016x}", omnilink_explore::fingerprint(&bytes)))
     }
 
     /// The command to run it.
@@ -138,7 +140,12 @@ impl Harness {
     }
 
     /// Runs one execution. One that does not start in time is tried once more, unless it belongs to a batch.
-    pub fn execute(&self, control: &mut Control, input: &dyn Input, order: Order) -> Result<Tried, ControlError> {
+    pub fn execute(
+        &self,
+        control: &mut Control,
+        input: &dyn Input,
+        order: ExecutionOrder,
+    ) -> Result<Tried, ControlError> {
         self.execute_within(control, input, order, self.timeout)
     }
 
@@ -147,12 +154,12 @@ impl Harness {
         &self,
         control: &mut Control,
         input: &dyn Input,
-        order: Order,
+        order: ExecutionOrder,
         timeout: Duration,
     ) -> Result<Tried, ControlError> {
         let trace = Harness::trace(control);
         let environment = order.environment.iter().cloned().chain(environment(input, &trace)).collect();
-        let order = Order { environment, ..order };
+        let order = ExecutionOrder { environment, ..order };
         let started = Instant::now();
         let mut execution = control.execute(&order, timeout)?;
         // The first execution of a batch may depend on one before it, which the caller knows.
@@ -171,7 +178,7 @@ impl Harness {
         &self,
         control: &mut Control,
         input: &dyn Input,
-        like: &Order,
+        like: &ExecutionOrder,
         schedule: &Schedule,
     ) -> Result<Tried, ControlError> {
         self.execute(control, input, follow(like, schedule))
@@ -203,8 +210,15 @@ pub fn environment(input: &dyn Input, trace: &Path) -> Vec<(String, String)> {
 }
 
 /// An order that follows exactly these decisions.
-pub fn follow(like: &Order, schedule: &Schedule) -> Order {
-    Order { policy: Policy::Steady, strict: true, follow: schedule.0.clone(), sleep: 0, batch: false, ..like.clone() }
+pub fn follow(like: &ExecutionOrder, schedule: &Schedule) -> ExecutionOrder {
+    ExecutionOrder {
+        policy: Policy::Steady,
+        strict: true,
+        follow: schedule.0.clone(),
+        sleep: 0,
+        batch: false,
+        ..like.clone()
+    }
 }
 
 /// Whether two runs ended alike: the same kind of ending, and for crashes the same text.
@@ -234,7 +248,7 @@ pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
 /// Completes the trace of an execution that is stuck: calls that did not return are blocked. Returns their number.
 pub(crate) fn close_stuck(trace: &Path) -> Result<usize, Error> {
     let mut blocked = 0;
-    for path in lineup::segments(trace) {
+    for path in omnilink_lineup::segments(trace) {
         let is_blocked = close_segment(&path).map_err(|error| Error::about(path.display(), error))?;
         blocked += usize::from(is_blocked);
     }

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use explore::Kit;
-use explore::instrument::cargo::Said;
-use judge::{Case, Failed, Judge, Limits, Recording};
-use report::Report;
+use omnilink_explore::Kit;
+use omnilink_explore::instrument::cargo::Said;
+use omnilink_judge::{Case, Failed, Judge, Limits, Recording};
+use omnilink_report::Report;
 
 /// The interface to the program that runs a campaign.
 #[derive(Debug, Clone, Copy)]

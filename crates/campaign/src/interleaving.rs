@@ -7,11 +7,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use explore::{Ending, Execution, Order, without_switch};
-use history::{Call, History, OpId};
-use report::{InterleavedStep, Interleaving, StepKind, WithoutSwitch};
-use schedule::channel::{Pending, Standing};
-use schedule::{Kind, Schedule, Step, dependent};
+use omnilink_explore::{Ending, Execution, ExecutionOrder, without_switch};
+use omnilink_history::{Call, History, OpId};
+use omnilink_report::{InterleavedStep, Interleaving, StepKind, WithoutSwitch};
+use omnilink_schedule::channel::{Pending, Standing};
+use omnilink_schedule::{Kind, Schedule, Step, dependent};
 
 use crate::shrink::Trials;
 use crate::{Error, Harness, Replay, follow};
@@ -88,7 +88,7 @@ pub fn without_switches(replay: &Replay, execution: &Execution) -> Result<Vec<Wi
         if (replay.host.is_interrupted)() {
             return Err(Error::Interrupted);
         }
-        let order = Order {
+        let order = ExecutionOrder {
             strict: false,
             follow: without_switch(&schedule, index),
             ..follow(&replay.like, &Schedule::default())

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use explore::{Coverage, Store};
+use omnilink_explore::{Coverage, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::causes::{Cause, KnownCause};

@@ -20,15 +20,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use explore::{
-    Artifacts, Calls, Control, ControlError, Controlled, DataRace, Ended, Environment, Input, Order, Plan, Program,
-    Run, Store,
+use omnilink_explore::{
+    Artifacts, Calls, Control, ControlError, Controlled, DataRace, Ended, Environment, ExecutionOrder, Input, Plan,
+    Program, Run, Store,
 };
-use judge::{Judge, Recording};
-use lineup::{Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test};
-use schedule::channel::Policy;
-use settings::{KnownRace, Settings};
-use weak::Level;
+use omnilink_judge::{Judge, Recording};
+use omnilink_lineup::{Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test};
+use omnilink_schedule::channel::Policy;
+use omnilink_settings::{KnownRace, Settings};
+use omnilink_weak::Level;
 
 use crate::campaign::repeated;
 use crate::harness::close_stuck;
@@ -243,7 +243,13 @@ impl ObjectProgram {
     }
 
     /// The strategy, or another one that is sound for this program.
-    pub fn scheduling(&self, how: How, order: Order, dfs: DfsOptions, tell: &mut dyn FnMut(String)) -> Scheduling {
+    pub fn scheduling(
+        &self,
+        how: How,
+        order: ExecutionOrder,
+        dfs: DfsOptions,
+        tell: &mut dyn FnMut(String),
+    ) -> Scheduling {
         Scheduling::suited(&self.harness, how, order, dfs, tell)
     }
 
@@ -427,13 +433,16 @@ impl ObjectProgram {
                 return Ok(ended);
             }
         }
-        let full: Vec<lineup::Order> = match most {
+        let full: Vec<omnilink_lineup::SerialOrder> = match most {
             1 => Vec::new(),
-            _ => observations.runs().iter().filter(|run| !run.is_stuck()).map(lineup::Order::of).collect(),
+            _ => {
+                observations.runs().iter().filter(|run| !run.is_stuck()).map(omnilink_lineup::SerialOrder::of).collect()
+            }
         };
         // A fresh process draws the same random numbers again, so the runs come in another order: the first one, and
         // then all from the last one on.
-        let full: Vec<lineup::Order> = full.first().into_iter().chain(full.iter().rev()).cloned().collect();
+        let full: Vec<omnilink_lineup::SerialOrder> =
+            full.first().into_iter().chain(full.iter().rev()).cloned().collect();
         for orders in full.chunks(most) {
             if let Some(ended) = self.run_serially(&mut control, calls, orders, &mut observations)? {
                 return Ok(ended);
@@ -447,12 +456,13 @@ impl ObjectProgram {
         &self,
         control: &mut Control,
         calls: &Calls,
-        orders: &[lineup::Order],
+        orders: &[omnilink_lineup::SerialOrder],
         observations: &mut Observations,
     ) -> Result<Option<Serially>, Error> {
         let size = observations.test().operations();
         let orders: Vec<String> = orders.iter().map(ToString::to_string).collect();
-        let order = Order { policy: Policy::Steady, limit: explore::MOST_STEPS, ..Order::default() };
+        let order =
+            ExecutionOrder { policy: Policy::Steady, limit: omnilink_explore::MOST_STEPS, ..ExecutionOrder::default() };
         // The limit is for one execution, and these are many.
         let timeout = self.harness.timeout.saturating_mul(u32::try_from(orders.len()).unwrap_or(u32::MAX));
         let input = SerialInput { calls, orders: &orders };
@@ -585,7 +595,7 @@ impl ObjectProgram {
         let kept = self.harness.scratch.join("failing");
         crate::harness::remove(&kept).map_err(|error| Error::about("the trace", error))?;
         if run.trace.exists() {
-            explore::move_to(&run.trace, &kept).map_err(|error| Error::about("the trace", error))?;
+            omnilink_explore::move_to(&run.trace, &kept).map_err(|error| Error::about("the trace", error))?;
         }
         run.trace = kept;
         if let LineupVerdict::Raced(raced) = verdict
@@ -617,7 +627,7 @@ impl ObjectProgram {
         let observed = observed(&tested.test, operations)?;
         let failure = match known.contains(&observed) {
             true => None,
-            false => lineup::explain(&tested.observations, &observed).failure().cloned(),
+            false => omnilink_lineup::explain(&tested.observations, &observed).failure().cloned(),
         };
         let Some(failure) = failure else {
             known.insert(observed);
@@ -637,14 +647,15 @@ impl ObjectProgram {
         let (run, controlled, cause, race) = match &tested.verdict {
             LineupVerdict::Unexplained(unexplained) => {
                 let Unexplained { failure, run, controlled, .. } = &**unexplained;
-                (run, controlled, lineup::headline(&tested.test, failure), None)
+                (run, controlled, omnilink_lineup::headline(&tested.test, failure), None)
             }
             LineupVerdict::Raced(raced) => (&raced.run, &raced.controlled, raced.cause.clone(), raced.race.clone()),
             _ => return Ok(None),
         };
         let file = self.harness.scratch.join(SPEC);
         fs::write(&file, tested.observations.to_string()).map_err(|error| Error::about(file.display(), error))?;
-        let judge = Judge::new(&file.display().to_string(), judge::Options::default()).map_err(Error::Spec)?;
+        let judge =
+            Judge::new(&file.display().to_string(), omnilink_judge::CheckOptions::default()).map_err(Error::Spec)?;
         if matches!(run.ran.ended, Ended::Stuck { .. }) {
             close_stuck(&run.trace)?;
         }
@@ -769,7 +780,7 @@ fn recorded(ended: &Ended, trace: &Path) -> Result<Option<Vec<Operation>>, Error
 }
 
 fn read(trace: &Path) -> Result<Vec<Operation>, Error> {
-    lineup::read_trace(trace).map_err(|error| Error::about("the object program", error))
+    omnilink_lineup::read_trace(trace).map_err(|error| Error::about("the object program", error))
 }
 
 fn observed(test: &Test, operations: Vec<Operation>) -> Result<Observed, Error> {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use explore::{Coverage, counted};
-use report::clean;
+use omnilink_explore::{Coverage, counted};
+use omnilink_report::clean;
 use serde::Serialize;
 
 use crate::causes::{KnownCause, interval, share};

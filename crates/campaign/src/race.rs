@@ -3,10 +3,10 @@
 //! An execution says at which places and with which numbers its accesses race. A replay in a fresh process records their
 //! stacks. The operations are those of the trace, whose times are numbers of steps.
 
-use explore::{DataRace, Execution, Input, Order, Race, RacedAccess, verb};
-use history::{Call, History};
-use schedule::channel::RacingAccess;
-use settings::KnownRace;
+use omnilink_explore::{DataRace, Execution, ExecutionOrder, Input, Race, RacedAccess, verb};
+use omnilink_history::{Call, History};
+use omnilink_schedule::channel::RacingAccess;
+use omnilink_settings::KnownRace;
 
 use crate::interleaving::Inside;
 use crate::{Decided, Executed, Harness, follow};
@@ -38,7 +38,8 @@ pub(crate) fn describe(
     race: &Race,
     history: Option<&History<Call>>,
 ) -> DataRace {
-    let order = Order { races: true, watch: race.numbers(), ..follow(&decided.order, &decided.execution.schedule()) };
+    let order =
+        ExecutionOrder { races: true, watch: race.numbers(), ..follow(&decided.order, &decided.execution.schedule()) };
     let again = harness.start().and_then(|mut control| harness.execute(&mut control, input, order));
     // A program that does not do the same again has no stacks, but the places are known.
     let watched = again.ok().and_then(|tried| tried.race).filter(|again| again.places() == race.places());

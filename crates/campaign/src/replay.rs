@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use explore::{Control, Controlled, Ending, Order, Program, Run, Store, report_of, schedule_of};
-use history::{Call, History};
-use judge::{Failed, InputError, Judge, Recording};
-use report::{Interleaving, Report};
-use schedule::Schedule;
-use weak::Level;
+use omnilink_explore::{Control, Controlled, Ending, ExecutionOrder, Program, Run, Store, report_of, schedule_of};
+use omnilink_history::{Call, History};
+use omnilink_judge::{Failed, InputError, Judge, Recording};
+use omnilink_report::{Interleaving, Report};
+use omnilink_schedule::Schedule;
+use omnilink_weak::Level;
 
 use crate::campaign::blamed;
 use crate::harness::ended_alike;
@@ -24,7 +24,7 @@ pub struct Replay {
     /// The harness, as built.
     pub harness: Harness,
     /// The order, without the decisions.
-    pub like: Order,
+    pub like: ExecutionOrder,
     pub(crate) store: Store,
     /// `None` for a run of a test, which has no specification.
     pub(crate) judge: Option<Judge>,
@@ -71,7 +71,17 @@ impl Replay {
         }
         let Controlled { seed, weak, fresh, plain, only_first_plain, races, limit, .. } = *controlled;
         let (racing, races) = (controlled.racing.clone(), races || run.race.is_some());
-        let like = Order { seed, weak, fresh, plain, only_first_plain, limit, racing, races, ..Order::default() };
+        let like = ExecutionOrder {
+            seed,
+            weak,
+            fresh,
+            plain,
+            only_first_plain,
+            limit,
+            racing,
+            races,
+            ..ExecutionOrder::default()
+        };
         let judge = judge_of(&run, &kept, Some(1)).transpose().map_err(Error::Spec)?;
         Ok(Replay { run, schedule, harness, like, store, judge, host })
     }
@@ -180,7 +190,12 @@ pub fn judge_of(run: &Run, directory: &Path, jobs: Option<usize>) -> Option<Resu
     let spec = spec_of(run, directory)?;
     let level = run.level.parse::<Level>().map_err(|error| Failed::Input(InputError::new(error)));
     Some(level.and_then(|level| {
-        let options = judge::Options { is_foreign: true, jobs, level: Some(level), ..judge::Options::default() };
+        let options = omnilink_judge::CheckOptions {
+            is_foreign: true,
+            jobs,
+            level: Some(level),
+            ..omnilink_judge::CheckOptions::default()
+        };
         Judge::new(&spec, options)
     }))
 }
@@ -190,7 +205,7 @@ pub fn judge_of(run: &Run, directory: &Path, jobs: Option<usize>) -> Option<Resu
 pub fn spec_of(run: &Run, directory: &Path) -> Option<String> {
     let name = run.spec.as_deref()?;
     let spec = Path::new(name);
-    Some(match judge::is_tla(spec) || judge::is_lineup(spec) {
+    Some(match omnilink_judge::is_tla(spec) || omnilink_judge::is_lineup(spec) {
         true => directory.join("spec").join(spec.file_name().unwrap_or_default()).display().to_string(),
         false => name.to_owned(),
     })

@@ -4,9 +4,9 @@ use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-use explore::strategy::{Dfs, Dpor, Sampling, Strategy, fingerprint};
-use explore::{Control, ControlError, Ended, Ending, Execution, Input, Note, Order, Race};
-use schedule::channel::Policy;
+use omnilink_explore::strategy::{Dfs, Dpor, Sampling, Strategy, fingerprint};
+use omnilink_explore::{Control, ControlError, Ended, Ending, Execution, ExecutionOrder, Input, Note, Race};
+use omnilink_schedule::channel::Policy;
 
 use crate::clock::now;
 use crate::explored::Explored;
@@ -55,7 +55,7 @@ impl How {
     }
 
     /// The strategy that chose the schedule of this order: of a mix, the one whose turn it was.
-    pub(crate) fn of_order(self, order: &Order) -> How {
+    pub(crate) fn of_order(self, order: &ExecutionOrder) -> How {
         let single = [How::Random, How::Pct, How::Pos].into_iter();
         let turn = single.filter(|_| self == How::Mix).find(|how| how.policies() == [order.policy]);
         turn.unwrap_or(self)
@@ -82,7 +82,7 @@ pub struct Scheduling {
     /// The strategy.
     pub how: How,
     /// The order for each execution, without its schedule.
-    pub order: Order,
+    pub order: ExecutionOrder,
     /// What [`How::Dfs`] executes.
     pub dfs: DfsOptions,
     /// A summary of the harness's unobserved parts.
@@ -120,7 +120,7 @@ impl Scheduling {
 #[derive(Debug, Clone)]
 pub struct Decided {
     /// The order.
-    pub order: Order,
+    pub order: ExecutionOrder,
     /// The outcome.
     pub execution: Execution,
     /// Why a replay may differ.
@@ -179,7 +179,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
     }
 
     /// Runs an order, in a process that has been warmed up. An execution that does not start in time is tried once more.
-    fn try_order(&mut self, input: &I, order: &Order) -> Result<Tried, ControlError> {
+    fn try_order(&mut self, input: &I, order: &ExecutionOrder) -> Result<Tried, ControlError> {
         let tried = self.try_once(input, order)?;
         if tried.execution.has_started() || !order.batch {
             return Ok(tried);
@@ -188,7 +188,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         self.try_once(input, order)
     }
 
-    fn try_once(&mut self, input: &I, order: &Order) -> Result<Tried, ControlError> {
+    fn try_once(&mut self, input: &I, order: &ExecutionOrder) -> Result<Tried, ControlError> {
         let environment: Vec<(String, String)> = match self.rewinds {
             true => vec![(REWIND.0.to_owned(), REWIND.1.to_owned())],
             false => Vec::new(),
@@ -200,14 +200,19 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         }
         if let Some(warm_up) = self.warm_up.as_ref().filter(|_| is_cold) {
             let environment = environment.clone();
-            let warming =
-                Order { policy: Policy::Steady, batch: true, limit: order.limit, environment, ..Order::default() };
+            let warming = ExecutionOrder {
+                policy: Policy::Steady,
+                batch: true,
+                limit: order.limit,
+                environment,
+                ..ExecutionOrder::default()
+            };
             let tried = self.harness.execute(&mut self.control, &**warm_up, warming)?;
             if !self.rewinds {
                 remove(&tried.trace)?;
             }
         }
-        self.harness.execute(&mut self.control, input, Order { environment, ..order.clone() })
+        self.harness.execute(&mut self.control, input, ExecutionOrder { environment, ..order.clone() })
     }
 
     /// Executes the harness once more. The trace exists until this is dropped, unless it is moved.
@@ -274,7 +279,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
     /// Executes the same decisions on the same input again, beside the strategy.
     pub fn again(&mut self, input: &I, decided: &Decided) -> Result<Tried, ControlError> {
         let order = follow(&decided.order, &decided.execution.schedule());
-        self.try_order(input, &Order { batch: decided.order.batch, ..order })
+        self.try_order(input, &ExecutionOrder { batch: decided.order.batch, ..order })
     }
 
     /// The claims about schedules, given why the loop ended.

@@ -12,12 +12,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use explore::{Artifacts, Control, ControlError, Controlled, Ended, Only, Order, Plan, Run, report_of, simplify};
-use history::format::binary::Manifest;
-use judge::Recording;
-use report::{Report, Verdict};
-use schedule::channel::Policy;
-use schedule::{Choice, Decision, Kind, Schedule, Step, thread_object};
+use omnilink_explore::{
+    Artifacts, Control, ControlError, Controlled, Ended, ExecutionOrder, Only, Plan, Run, report_of, simplify,
+};
+use omnilink_history::format::binary::Manifest;
+use omnilink_judge::Recording;
+use omnilink_report::{Report, Verdict};
+use omnilink_schedule::channel::Policy;
+use omnilink_schedule::{Choice, Decision, Kind, Schedule, Step, thread_object};
 
 use crate::campaign::{blamed, close_blocked};
 use crate::clock::now;
@@ -60,7 +62,7 @@ pub struct Smaller {
 #[derive(Clone)]
 struct Failing {
     plan: Plan,
-    like: Order,
+    like: ExecutionOrder,
     schedule: Schedule,
     /// The steps, one for each decision about a thread.
     steps: Vec<Step>,
@@ -125,7 +127,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Runs it, and returns the execution if it failed for the same reason.
-    pub(crate) fn fails(&mut self, plan: &Plan, order: Order) -> Result<Option<Tried>, ControlError> {
+    pub(crate) fn fails(&mut self, plan: &Plan, order: ExecutionOrder) -> Result<Option<Tried>, ControlError> {
         let tried = self.replay.harness.execute(&mut self.control, plan, order)?;
         let is_same = match tried.ran.ended {
             Ended::Finished | Ended::Stuck { .. } if tried.trace.exists() => {
@@ -197,18 +199,19 @@ impl Shrinking<'_> {
         }
         let plan = Plan { perturb: Vec::new(), only: Some(Only(only)), ..found.plan.clone() };
         let followed = projected(found, without);
-        let mut orders = vec![Order { strict: false, follow: followed, ..follow(&found.like, &found.schedule) }];
+        let mut orders =
+            vec![ExecutionOrder { strict: false, follow: followed, ..follow(&found.like, &found.schedule) }];
         for number in 0..tries {
             let seed = self.trials.replay.run.plan.seed.wrapping_add(self.schedules + number);
             let policy = if number % 2 == 0 { Policy::Pos } else { Policy::Random };
-            orders.push(Order { policy, seed, ..found.like.clone() });
+            orders.push(ExecutionOrder { policy, seed, ..found.like.clone() });
         }
         self.schedules += tries;
         for order in orders {
             if self.is_interrupted() {
                 return Ok(false);
             }
-            let like = Order { seed: order.seed, ..found.like.clone() };
+            let like = ExecutionOrder { seed: order.seed, ..found.like.clone() };
             if let Some(tried) = self.trials.fails(&plan, order)? {
                 let schedule = tried.execution.schedule();
                 *found = Failing { plan, like, schedule, steps: tried.execution.steps };
@@ -226,7 +229,8 @@ impl Shrinking<'_> {
             if problem.is_some() || self.is_interrupted() {
                 return None;
             }
-            let order = Order { strict: false, follow: decisions.to_vec(), ..follow(&before.like, &before.schedule) };
+            let order =
+                ExecutionOrder { strict: false, follow: decisions.to_vec(), ..follow(&before.like, &before.schedule) };
             let tried = self.trials.fails(&before.plan, order).unwrap_or_else(|error| {
                 problem = Some(error);
                 None
@@ -321,7 +325,7 @@ fn reason_of_stored(replay: &Replay) -> Option<String> {
     let Run { id, plan, ended, cause, .. } = &replay.run;
     match plan.test {
         None => cause.clone(),
-        Some(_) => failure_of(ended).or_else(|| report::cause(&report_of(&replay.store.path(id))?)),
+        Some(_) => failure_of(ended).or_else(|| omnilink_report::cause(&report_of(&replay.store.path(id))?)),
     }
 }
 
@@ -342,10 +346,11 @@ fn fails_alike(replay: &Replay, tried: &Tried, label: &str, wanted: &str) -> (bo
 
 /// Why a run failed; `None` if it did not.
 fn reason(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Option<String> {
-    let rejected = || report.filter(|report| matches!(report.verdict, Verdict::Rejected(_))).and_then(report::cause);
+    let rejected =
+        || report.filter(|report| matches!(report.verdict, Verdict::Rejected(_))).and_then(omnilink_report::cause);
     let raced =
         || tried.race.as_ref().map(|race| race::cause(&replay.harness.race_accesses(race, tried.execution.base)));
-    failure_of(&tried.ran.ended).or_else(rejected).or_else(raced).or_else(|| report.and_then(report::cause))
+    failure_of(&tried.ran.ended).or_else(rejected).or_else(raced).or_else(|| report.and_then(omnilink_report::cause))
 }
 
 /// Replays the result in a fresh process, and stores it.
@@ -354,7 +359,7 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
     // Also after an interrupt.
     let mut control = replay.harness.start()?.interruptible(|| false);
     let tried = replay.harness.repeat(&mut control, &found.plan, &found.like, &found.schedule)?;
-    let label = format!("run ({})", explore::Input::describe(&found.plan));
+    let label = format!("run ({})", omnilink_explore::Input::describe(&found.plan));
     let recording = Recording::at(&tried.trace, None);
     let (is_same, report) = fails_alike(replay, &tried, &label, wanted);
     let report = report.map(|report| {

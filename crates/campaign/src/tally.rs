@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use explore::{Blocked, Coverage, Ended, counted};
-use report::{Report, Unchecked, Verdict, clean};
+use omnilink_explore::{Blocked, Coverage, Ended, counted};
+use omnilink_report::{Report, Unchecked, Verdict, clean};
+use omnilink_settings::Known;
 use serde_json::json;
-use settings::Known;
 
 use crate::Count;
 use crate::causes::{Cause, Causes, KnownCause, interval, known_lines, share};
@@ -134,7 +134,7 @@ impl Tally {
             Ended::TimedOut { .. } | Ended::Interrupted => (Kind::Stuck, still_running(timeout)),
             Ended::Finished => match (problem, report) {
                 (Some(Problem::Recording(why)), _) => {
-                    let cause = report::without_numbers(&why);
+                    let cause = omnilink_report::without_numbers(&why);
                     message = Some(why);
                     (Kind::Unchecked, cause)
                 }
@@ -162,7 +162,7 @@ impl Tally {
     /// How a checked run failed; `None` if it did not.
     fn verdict(&mut self, report: &Report, race: Option<&str>) -> Option<(Kind, String)> {
         let raced = race.map(|cause| (Kind::Raced, cause.to_owned()));
-        match (&report.verdict, report::cause(report)) {
+        match (&report.verdict, omnilink_report::cause(report)) {
             (Verdict::Rejected(_), Some(cause)) => Some((Kind::Rejected, cause)),
             _ if raced.is_some() => raced,
             _ if report.history.operations == Some(0) => {
@@ -379,7 +379,7 @@ pub(crate) fn failure_of(ended: &Ended) -> Option<String> {
     match ended {
         Ended::Crashed { how, said, stack } => {
             let last = said.lines().rfind(|line| !line.trim().is_empty());
-            let last = explore::panic_message(said).or_else(|| last.map(report::without_numbers));
+            let last = omnilink_explore::panic_message(said).or_else(|| last.map(omnilink_report::without_numbers));
             let last = last.or_else(|| stack.first().cloned());
             Some(last.map_or_else(|| how.to_owned(), |last| format!("{how}: {last}")))
         }

@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use explore::{Artifacts, Ended, Environment, Note, Order, Plan, Program, Run, Store, Test};
-use settings::KnownRace;
+use omnilink_explore::{Artifacts, Ended, Environment, ExecutionOrder, Note, Plan, Program, Run, Store, Test};
+use omnilink_settings::KnownRace;
 
 use crate::campaign::repeated;
 use crate::harness::clear_scratch;
@@ -95,7 +95,7 @@ impl Testing {
         &self,
         program: &[String],
         how: How,
-        order: Order,
+        order: ExecutionOrder,
         dfs: DfsOptions,
         tell: &mut dyn FnMut(String),
     ) -> Result<Scheduling, Error> {
@@ -207,7 +207,7 @@ impl Testing {
                 directory: self.directory.clone(),
                 variables: self.variables.clone(),
             }),
-            level: weak::Level::default().to_string(),
+            level: omnilink_weak::Level::default().to_string(),
             verdict: None,
             cause: Some(raced.or_else(|| failure_of(ended)).unwrap_or_else(|| still_running(self.timeout))),
             controlled: Some(controlled),

@@ -6,13 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use explore::NewFile;
-use history::format::binary::{self, Manifest};
-use history::format::{WriteError, jsonl, text};
-use history::{Stop, Trace};
-use judge::input::{self, InputError};
-use judge::{Failed, join};
-use report::clean;
+use omnilink_explore::NewFile;
+use omnilink_history::format::binary::{self, Manifest};
+use omnilink_history::format::{WriteError, jsonl, text};
+use omnilink_history::{Stop, Trace};
+use omnilink_judge::input::{self, InputError};
+use omnilink_judge::{Failed, join};
+use omnilink_report::clean;
 
 use crate::args::{ConvertArgs, Progress, Writable};
 use crate::exit::Exit;
@@ -78,7 +78,7 @@ fn write(trace: &Trace, args: &ConvertArgs) -> Result<(), InputError> {
         #[cfg(feature = "fleet")]
         (Writable::Parquet, Some(path)) => {
             let mut file = NewFile::create(path).map_err(cannot)?;
-            columns::file::write(trace, args.by.as_deref(), &mut file).map_err(InputError::new)?;
+            omnilink_columns::file::write(trace, args.by.as_deref(), &mut file).map_err(InputError::new)?;
             file.commit().map_err(cannot)
         }
         #[cfg(feature = "fleet")]

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anstyle::AnsiColor;
-use explore::instrument::cargo::{INSTALL_SOURCES, Toolchain};
-use explore::{Control, Order};
+use omnilink_explore::instrument::cargo::{INSTALL_SOURCES, Toolchain};
+use omnilink_explore::{Control, ExecutionOrder};
 use serde_json::json;
 
 use crate::args::{DoctorArgs, Output};
@@ -116,10 +116,10 @@ fn try_control() -> Result<String, String> {
         let said = String::from_utf8_lossy(&built.stderr);
         return Err(said.lines().next().unwrap_or("cannot build a program").to_owned());
     }
-    let runtime = crate::tools::kit()?.runtime().path();
+    let runtime = crate::kit::kit()?.runtime().path();
     let execute = || {
         let mut control = Control::start(&Command::new(file("trial")), &runtime, scratch.path())?;
-        control.execute(&Order { seed: 1, ..Order::default() }, Duration::from_secs(10))
+        control.execute(&ExecutionOrder { seed: 1, ..ExecutionOrder::default() }, Duration::from_secs(10))
     };
     let pair = execute().and_then(|first| Ok((first, execute()?)));
     let (first, second) = pair.map_err(|error| error.to_string())?;
@@ -145,7 +145,7 @@ fn rr(rr: &str) -> Fact {
         None => Err(format!("`{rr}` is not installed")),
         Some(version) => tempfile::tempdir()
             .map_err(|error| error.to_string())
-            .and_then(|scratch| explore::rr::probe(rr, scratch.path()))
+            .and_then(|scratch| omnilink_explore::rr::probe(rr, scratch.path()))
             .map(|()| version.clone())
             .map_err(|why| format!("{version}: {why}")),
     };

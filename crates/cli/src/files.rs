@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use judge::InputError;
-use page::{About, Encoder, Level};
-use report::{Comparison, Detail, Report, Timeline, text};
+use omnilink_judge::InputError;
+use omnilink_page::{About, Encoder, Packing};
+use omnilink_report::{Comparison, Detail, Report, Timeline, text};
 use serde_json::Value;
 
 /// The generator named in pages.
@@ -23,8 +23,8 @@ pub(crate) fn page(
     compared: Option<&Comparison>,
 ) -> String {
     let about = About { tool: TOOL, run, compared, served: None };
-    let parts = Encoder::new(report, timeline, Level::Small).parts(&about);
-    page::file(&parts, &text(report, Detail::Full, false))
+    let parts = Encoder::new(report, timeline, Packing::Small).parts(&about);
+    omnilink_page::file(&parts, &text(report, Detail::Full, false))
 }
 
 /// Writes a page. An existing file is replaced only if it is a page of ours.
@@ -41,7 +41,7 @@ pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), InputError> {
         let mut bytes = Vec::new();
         file.by_ref().take(FIRST).read_to_end(&mut bytes).map(|_| bytes)
     };
-    if path.exists() && !File::open(path).and_then(begins).is_ok_and(|bytes| page::is_ours(&bytes)) {
+    if path.exists() && !File::open(path).and_then(begins).is_ok_and(|bytes| omnilink_page::is_ours(&bytes)) {
         let help = Some("name another file, or remove this one".into());
         return Err(InputError { message: "already exists and is not a report".into(), help });
     }
@@ -55,5 +55,5 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), InputError> {
         let message = format!("no directory `{}`", directory.display());
         return Err(InputError { message, help: Some(format!("create it first: `mkdir -p {}`", directory.display())) });
     }
-    explore::write_file(path, text).map_err(|error| InputError::new(format!("cannot be written: {error}")))
+    omnilink_explore::write_file(path, text).map_err(|error| InputError::new(format!("cannot be written: {error}")))
 }

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use campaign::{Campaign, Choice, DfsOptions, Event, Executed, Explored, Findings, Kind, Seen, now};
-use explore::{Asked, DataRace, Ended, Plan, Program, Store, Workload};
-use judge::{InputError, Judge};
-use report::{Report, clean};
-use schedule::channel::Policy;
+use omnilink_campaign::{Campaign, Choice, DfsOptions, Event, Executed, Explored, Findings, Kind, Seen, now};
+use omnilink_explore::{Asked, DataRace, Ended, Plan, Program, Store, Workload};
+use omnilink_judge::{InputError, Judge};
+use omnilink_report::{Report, clean};
+use omnilink_schedule::channel::Policy;
 
-use weak::Level;
+use omnilink_weak::Level;
 
 use crate::args::{FuzzArgs, Keep, Output};
 use crate::check::output::write_extras;
@@ -67,16 +67,20 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
     };
     let workload = Workload::new(&settings, &args.profile, seed);
     let workload = workload.map_err(|error| wrong(&file, error.to_string(), None))?.with(&asked);
-    let path = if judge::is_tla(Path::new(&spec)) { directory.join(&spec).display().to_string() } else { spec.clone() };
+    let path = if omnilink_judge::is_tla(Path::new(&spec)) {
+        directory.join(&spec).display().to_string()
+    } else {
+        spec.clone()
+    };
     let set = settings.level.as_deref().map(str::parse::<Level>).transpose();
     let set = set.map_err(|error| wrong(&file, format!("the key `level`: {error}"), None))?;
     let level = args.level.given().or(set);
-    let options = judge::Options {
+    let options = omnilink_judge::CheckOptions {
         settings: Some(file),
         jobs: Some(1),
         level: level.clone(),
         context: args.level.context.into(),
-        ..judge::Options::default()
+        ..omnilink_judge::CheckOptions::default()
     };
     let judge = Judge::new(&path, options).map_err(|failed| print_spec_error(&failed))?;
     let store = Store::at(directory.join("target/omnilink"));
@@ -176,7 +180,7 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
             return;
         }
         (Ended::Finished, Some(report)) if seen.kind != Kind::Unchecked => {
-            out!("{}", report::text(report, report::Detail::Brief, true));
+            out!("{}", omnilink_report::text(report, omnilink_report::Detail::Brief, true));
             if demands_real_time(args) {
                 outln!(
                     "note: C11 orders operations of different threads by synchronization only, not by real time; `--order \
@@ -205,7 +209,7 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
 /// Whether a rejection may be due to weak memory alone: a load may read an older store although a newer one was made
 /// before in real time.
 fn demands_real_time(args: &FuzzArgs) -> bool {
-    args.scheduling.weak_memory && args.level.level().order == history::Precedence::RealTime
+    args.scheduling.weak_memory && args.level.level().order == omnilink_history::Precedence::RealTime
 }
 
 fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result<Exit, Exit> {

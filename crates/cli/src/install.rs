@@ -8,7 +8,7 @@ use std::path::Path;
 
 use clap::CommandFactory as _;
 use clap_mangen::Man;
-use judge::InputError;
+use omnilink_judge::InputError;
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::exit::Exit;

@@ -12,10 +12,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use history::{Halt, Stop};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
-use judge::Stage;
-use search::Stats;
+use omnilink_history::{Halt, Stop};
+use omnilink_judge::Stage;
+use omnilink_search::Stats;
 
 use crate::args::Progress;
 use crate::exit::Exit;
@@ -175,7 +175,7 @@ impl Limits {
         let limits = Limits::new(&quiet, label);
         let label = label.to_owned();
         limits.abandon(move |given_up| {
-            errln!("{}: inconclusive: {}", report::clean(&label), given_up.stop);
+            errln!("{}: inconclusive: {}", omnilink_report::clean(&label), given_up.stop);
             if given_up.stop == Stop::Interrupted { Exit::Interrupted } else { Exit::Inconclusive }
         });
         limits
@@ -207,7 +207,7 @@ impl Limits {
     }
 }
 
-impl judge::Limits for Limits {
+impl omnilink_judge::Limits for Limits {
     fn poll(&self, stats: &Stats) -> Option<Stop> {
         self.0.stage.store(Stage::Searching as u8, Ordering::Relaxed);
         self.0.operations.store(stats.operations, Ordering::Relaxed);
@@ -345,6 +345,6 @@ fn bar(label: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {prefix}: {wide_msg}").expect("a template that parses");
     // The end of a path says which one it is, and the line has to have room for the numbers.
     let name = label.rsplit('/').next().unwrap_or(label);
-    let name: String = report::clean(name).chars().take(NAME).collect();
+    let name: String = omnilink_report::clean(name).chars().take(NAME).collect();
     ProgressBar::new_spinner().with_style(style).with_prefix(name)
 }

@@ -1,6 +1,6 @@
 //! `omnilink log infer`: a first mapping of a log to a specification.
 
-use judge::input::InputError;
+use omnilink_judge::input::InputError;
 
 use crate::args::{InferArgs, LogCommand};
 use crate::exit::Exit;
@@ -13,13 +13,13 @@ pub(crate) fn run(command: &LogCommand) -> Exit {
 }
 
 fn infer(args: &InferArgs) -> Exit {
-    match judge::infer(&args.spec, &args.log, args.header) {
+    match omnilink_judge::infer(&args.spec, &args.log, args.header) {
         Ok(text) => {
             out!("{text}");
             Exit::Accepted
         }
-        Err(judge::Failed::Input(error)) => complain(&args.log.display().to_string(), &error),
-        Err(judge::Failed::Stopped(stop)) => complain(&args.log.display().to_string(), &InputError::new(stop)),
+        Err(omnilink_judge::Failed::Input(error)) => complain(&args.log.display().to_string(), &error),
+        Err(omnilink_judge::Failed::Stopped(stop)) => complain(&args.log.display().to_string(), &InputError::new(stop)),
         Err(failed) => print_spec_error(&failed),
     }
 }

@@ -6,6 +6,7 @@ mod terminal;
 mod args;
 mod build;
 mod check;
+mod comparison;
 mod control;
 mod convert;
 mod doctor;
@@ -14,30 +15,29 @@ mod files;
 mod fuzz;
 mod harness;
 mod host;
+mod inspection;
 mod install;
+mod kit;
 mod limits;
 mod lineup;
 mod log;
-mod look;
 mod monitor;
 mod options;
 mod outcome;
 mod progress;
 mod project;
 mod runs;
-mod side;
 mod spec;
 mod specs;
-mod tools;
-mod trust;
+mod verification;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use report::Detail;
+use omnilink_report::Detail;
 
 use crate::args::{Cli, Color, Command, ExportCommand};
-use crate::look::export::Form;
+use crate::inspection::export::Form;
 
 /// Exploring states creates and drops small values on several threads at once, which this allocator is good at.
 #[global_allocator]
@@ -68,14 +68,14 @@ fn run(command: Command) -> ExitCode {
     let exit = match command {
         Command::Check(args) => check::run(args, Detail::Brief),
         Command::Explain(args) => check::run(args, Detail::Full),
-        Command::Report(args) => look::report::run(&args),
-        Command::View(args) => look::view::run(&args),
-        Command::Export(ExportCommand::Tlc(args)) => trust::export::run(&args),
-        Command::Export(ExportCommand::Perfetto(args)) => look::export::run(Form::Perfetto, &args),
-        Command::Export(ExportCommand::Itf(args)) => look::export::run(Form::Itf, &args),
-        Command::Export(ExportCommand::Dot(args)) => look::export::run(Form::Dot, &args),
-        Command::Confirm(args) => trust::confirm::run(&args),
-        Command::Witness(command) => trust::witness::run(&command),
+        Command::Report(args) => inspection::report::run(&args),
+        Command::View(args) => inspection::view::run(&args),
+        Command::Export(ExportCommand::Tlc(args)) => verification::export::run(&args),
+        Command::Export(ExportCommand::Perfetto(args)) => inspection::export::run(Form::Perfetto, &args),
+        Command::Export(ExportCommand::Itf(args)) => inspection::export::run(Form::Itf, &args),
+        Command::Export(ExportCommand::Dot(args)) => inspection::export::run(Form::Dot, &args),
+        Command::Confirm(args) => verification::confirm::run(&args),
+        Command::Witness(command) => verification::witness::run(&command),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Lineup(args) => lineup::run(&args),
         Command::Replay(args) => control::replay::run(&args),

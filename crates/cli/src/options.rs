@@ -5,8 +5,8 @@ use crate::limits::Settings;
 
 impl About {
     /// The options of a check.
-    pub(crate) fn options(&self) -> judge::Options {
-        judge::Options {
+    pub(crate) fn options(&self) -> omnilink_judge::CheckOptions {
+        omnilink_judge::CheckOptions {
             config: self.config.clone(),
             includes: self.includes.clone(),
             settings: self.settings.clone(),
@@ -14,8 +14,8 @@ impl About {
             context: self.level.context.into(),
             order_by: self.order_by.clone(),
             max_memory: self.max_memory.as_u64(),
-            print: |text| text.lines().for_each(|line| errln!("{}", report::clean(line))),
-            ..judge::Options::default()
+            print: |text| text.lines().for_each(|line| errln!("{}", omnilink_report::clean(line))),
+            ..omnilink_judge::CheckOptions::default()
         }
     }
 }
@@ -26,9 +26,9 @@ impl From<&About> for Settings {
     }
 }
 
-impl From<&CheckArgs> for judge::Options {
-    fn from(args: &CheckArgs) -> judge::Options {
-        judge::Options {
+impl From<&CheckArgs> for omnilink_judge::CheckOptions {
+    fn from(args: &CheckArgs) -> omnilink_judge::CheckOptions {
+        omnilink_judge::CheckOptions {
             max_width: args.max_width,
             shortcuts: !args.no_shortcuts,
             exhaustive: args.exhaustive,

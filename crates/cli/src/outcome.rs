@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use campaign::{Error, too_long};
-use explore::{Blocked, DataRace, Ended, StoreError, counted};
-use judge::{Failed, InputError};
-use report::{Report, Verdict, clean};
+use omnilink_campaign::{Error, too_long};
+use omnilink_explore::{Blocked, DataRace, Ended, StoreError, counted};
+use omnilink_judge::{Failed, InputError};
+use omnilink_report::{Report, Verdict, clean};
 
 use crate::exit::Exit;
 use crate::terminal::{complain, print_complaints};

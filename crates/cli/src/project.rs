@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use judge::{Complaint, InputError};
-use settings::{FILE_NAME, ReadError, Settings};
+use omnilink_judge::{Complaint, InputError};
+use omnilink_settings::{FILE_NAME, ReadError, Settings};
 
 use crate::exit::Exit;
 use crate::terminal::{complain, print_complaints};

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use bytesize::ByteSize;
-use campaign::{Ledger, Overview, Since, judge_of, now};
-use explore::{Controlled, Ended, Packed, Run, Store, pack, unpack};
-use judge::{Case, InputError, Judge, Recording, ShowOptions};
-use report::{Comparison, Detail, Report, Side, clean};
+use omnilink_campaign::{Ledger, Overview, Since, judge_of, now};
+use omnilink_explore::{Controlled, Ended, Packed, Run, Store, pack, unpack};
+use omnilink_judge::{Case, InputError, Judge, Recording, ShowOptions};
+use omnilink_report::{Comparison, Detail, Report, Side, clean};
 use serde_json::json;
 
 use crate::args::{Output, RunsCommand};
+use crate::comparison::side;
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
 use crate::outcome::{exit_of, print_end, print_failure, print_race, print_spec_error, print_store_error};
-use crate::side::side;
 use crate::terminal::complain;
 
 pub(crate) fn run(command: &RunsCommand) -> Exit {
@@ -140,7 +140,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     let kept = kept_report(&directory)?.map(with_end);
     if !recheck {
         if let Some(report) = &kept {
-            out!("{}", report::text(report, Detail::Full, true));
+            out!("{}", omnilink_report::text(report, Detail::Full, true));
         }
         let verdict = kept.as_ref().map_or(Exit::Nothing, exit_of);
         return Ok(match run.ended {
@@ -154,7 +154,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     if directory == unpacked.path() {
         report.next.clear(); // The trace is about to be deleted.
     }
-    out!("{}", report::text(&report, Detail::Full, true));
+    out!("{}", omnilink_report::text(&report, Detail::Full, true));
     let now = report.verdict.word();
     match run.verdict.as_deref() {
         Some(then) if then == now => {
@@ -207,7 +207,7 @@ fn describe(run: &Run) {
 fn describe_control(controlled: &Controlled) {
     let Controlled { strategy, weak, steps, switches, digest, repeats, smaller_than, .. } = controlled;
     let memory = if *weak { ", weak memory as in C11" } else { "" };
-    let steps = explore::counted(*steps, "step");
+    let steps = omnilink_explore::counted(*steps, "step");
     outln!("  controlled by {}{memory}: {steps}, {switches} switches, fingerprint {}", clean(strategy), clean(digest));
     if !repeats {
         outln!("  could not be replayed step by step in a fresh process");

@@ -1,10 +1,10 @@
 //! `omnilink specs`: the built-in specifications; and `omnilink levels`.
 
 use anstyle::Style;
-use judge::InputError;
-use models::digits::OPTION;
-use models::{About, Operation, names};
-use weak::{Level, Visibility};
+use omnilink_judge::InputError;
+use omnilink_models::digits::OPTION;
+use omnilink_models::{About, Operation, names};
+use omnilink_weak::{Level, Visibility};
 
 use crate::exit::Exit;
 use crate::terminal::complain;
@@ -21,7 +21,7 @@ pub(crate) fn run(name: Option<&str>) -> Exit {
     match names().iter().find(|about| about.name == name) {
         Some(about) => show(about),
         None => {
-            let hint = suggest::hint(name, names().iter().map(|about| about.name));
+            let hint = omnilink_suggest::hint(name, names().iter().map(|about| about.name));
             let help = hint.or_else(|| Some("`omnilink specs` lists the built-in ones".into()));
             return complain("specs", &InputError { message: format!("unknown specification `{name}`"), help });
         }

@@ -9,8 +9,8 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
 
-use judge::{Complaint, InputError};
-use report::clean;
+use omnilink_judge::{Complaint, InputError};
+use omnilink_report::clean;
 
 use crate::exit::Exit;
 

@@ -10,8 +10,8 @@ mod tool;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use omnilink_settings::Settings;
 use serde_json::Value;
-use settings::Settings;
 
 /// The root of the repository, which paths are shown from.
 fn root() -> PathBuf {

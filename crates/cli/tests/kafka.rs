@@ -9,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use kafka::client::ClientConfig;
-use kafka::client::mocking::MockCluster;
-use kafka::client::producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer};
+use omnilink_kafka::client::ClientConfig;
+use omnilink_kafka::client::mocking::MockCluster;
+use omnilink_kafka::client::producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

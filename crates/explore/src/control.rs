@@ -2,7 +2,7 @@
 //!
 //! [`Control`] keeps one fork server: a process that waits before its `main` and forks for every order, so an execution
 //! costs a fork and not a program start. [`Once`] is for a program that another tool starts, such as a debugger. Both
-//! write their orders into the file that [`schedule::channel`] describes, and read the outcome from it.
+//! write their orders into the file that [`omnilink_schedule::channel`] describes, and read the outcome from it.
 //!
 //! # Invariants
 //!
@@ -23,17 +23,17 @@ use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use bytemuck::{Pod, Zeroable};
+use omnilink_schedule::channel::{
+    ANSWERS, EXECUTION, End, ExecutionOutcome, LONGEST_ORDER, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, PENDING_AT,
+    Pending, RACING, REFUSAL, STEPS_AT, Settings, VARIABLE, WHERE,
+};
+use omnilink_schedule::{Decision, Step, THREADS};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, OFlags, mknodat, statvfs};
 use rustix::process::{PidfdFlags, Signal, pidfd_open};
-use schedule::channel::{
-    ANSWERS, EXECUTION, End, LONGEST_ORDER, MAGIC, Mode, NO_CONTROL, ORDERS, OUTCOME_AT, Outcome, PENDING_AT, Pending,
-    RACING, REFUSAL, STEPS_AT, Settings, VARIABLE, WHERE,
-};
-use schedule::{Decision, Step, THREADS};
 use tempfile::TempDir;
 
-use crate::execution::{Ending, Execution, Order};
+use crate::execution::{Ending, Execution, ExecutionOrder};
 use crate::process::{Group, how, last_words, named};
 use crate::processor::{Placement, Stopwatch};
 
@@ -126,7 +126,7 @@ pub struct Control {
     runtime: PathBuf,
     server: Option<Server>,
     placement: Placement,
-    outcome: Outcome,
+    outcome: ExecutionOutcome,
     /// Where the output of the last execution begins.
     said: u64,
     is_interrupted: fn() -> bool,
@@ -143,7 +143,7 @@ impl Control {
             runtime: runtime.into(),
             server: None,
             placement: Placement::new(),
-            outcome: Outcome::default(),
+            outcome: ExecutionOutcome::default(),
             said: 0,
             is_interrupted: || false,
         };
@@ -159,7 +159,7 @@ impl Control {
 
     /// Runs the program once and returns the execution. It is killed after `timeout`, in which the time that it waits for
     /// a core does not count.
-    pub fn execute(&mut self, order: &Order, timeout: Duration) -> Result<Execution, ControlError> {
+    pub fn execute(&mut self, order: &ExecutionOrder, timeout: Duration) -> Result<Execution, ControlError> {
         let mut server = match self.server.take() {
             Some(server) => server,
             None => self.serve()?,
@@ -199,9 +199,9 @@ impl Control {
         self.channel.execution(&self.outcome, ending)
     }
 
-    /// Whether the next execution continues in a process that has already run one, see [`Order::batch`].
+    /// Whether the next execution continues in a process that has already run one, see [`ExecutionOrder::batch`].
     pub fn is_warm(&self) -> bool {
-        self.server.is_some() && self.outcome.flags & Outcome::BATCH != 0
+        self.server.is_some() && self.outcome.flags & ExecutionOutcome::BATCH != 0
     }
 
     /// A directory for the program's files, removed with this value. Its path always has the same length, because the
@@ -219,13 +219,13 @@ impl Control {
     }
 
     /// The runtime's record of the last execution as a whole.
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &ExecutionOutcome {
         &self.outcome
     }
 
     fn serve(&mut self) -> Result<Server, ControlError> {
         // The program reads the settings before it waits for orders.
-        self.channel.write_order(&Order::default(), Mode::Serve, None)?;
+        self.channel.write_order(&ExecutionOrder::default(), Mode::Serve, None)?;
         let (orders, answers) = self.channel.pipes()?;
         let mut command = self.command.command();
         command.envs(self.channel.environment(&self.runtime, self.command.value(PRELOAD)));
@@ -248,7 +248,12 @@ pub struct Once {
 impl Once {
     /// Prepares the channel for the program. If `stop_before` names a step, counted from 1, the program calls
     /// `omnilink_sched_breakpoint` before it.
-    pub fn new(order: &Order, stop_before: Option<u64>, runtime: &Path, scratch: &Path) -> Result<Once, ControlError> {
+    pub fn new(
+        order: &ExecutionOrder,
+        stop_before: Option<u64>,
+        runtime: &Path,
+        scratch: &Path,
+    ) -> Result<Once, ControlError> {
         let channel = Channel::new(scratch)?;
         channel.write_order(order, Mode::Once, stop_before)?;
         let environment = channel.environment(runtime, None);
@@ -275,7 +280,7 @@ impl Once {
     }
 
     /// Runs the program and reads its outcome.
-    pub fn run(&self, command: &Command, timeout: Duration) -> Result<(Execution, Outcome), ControlError> {
+    pub fn run(&self, command: &Command, timeout: Duration) -> Result<(Execution, ExecutionOutcome), ControlError> {
         let recipe = Recipe::of(command);
         let mut command = recipe.command();
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -296,7 +301,7 @@ impl Once {
     }
 
     /// Reads the outcome of a program that ended with this status, or that was killed.
-    pub fn read(&self, status: Option<ExitStatus>) -> Result<(Execution, Outcome), ControlError> {
+    pub fn read(&self, status: Option<ExitStatus>) -> Result<(Execution, ExecutionOutcome), ControlError> {
         let outcome = self.channel.outcome()?;
         if outcome.steps == 0
             && outcome.decisions == 0
@@ -468,7 +473,7 @@ impl Channel {
     }
 
     /// Writes an order.
-    fn write_order(&self, order: &Order, mode: Mode, stop_before: Option<u64>) -> Result<(), ControlError> {
+    fn write_order(&self, order: &ExecutionOrder, mode: Mode, stop_before: Option<u64>) -> Result<(), ControlError> {
         let sizes = sizes();
         if order.follow.len() as u64 > DECISIONS {
             return Err(ControlError::TooLong(order.follow.len()));
@@ -503,7 +508,7 @@ impl Channel {
             ..sizes
         };
         self.write(bytemuck::bytes_of(&settings), 0)?;
-        self.write(bytemuck::bytes_of(&Outcome::default()), OUTCOME_AT)?;
+        self.write(bytemuck::bytes_of(&ExecutionOutcome::default()), OUTCOME_AT)?;
         match order.follow.is_empty() {
             true => Ok(()),
             false => self.write(bytemuck::cast_slice(&order.follow), sizes.follow_at()),
@@ -516,11 +521,11 @@ impl Channel {
 
     /// Makes the threads of an execution that does not end report their stacks, if they can. Returns the outcome after
     /// that, and the next step of each thread with the deepest stack that it reported.
-    fn request_stacks(&self, group: &Group) -> Result<(Outcome, Vec<Pending>), ControlError> {
+    fn request_stacks(&self, group: &Group) -> Result<(ExecutionOutcome, Vec<Pending>), ControlError> {
         group.signal(Signal::STKFLT);
         let until = Instant::now() + STACKS_TIMEOUT;
         let mut outcome = self.outcome()?;
-        while outcome.flags & Outcome::ANSWERED_WHERE == 0 && Instant::now() < until {
+        while outcome.flags & ExecutionOutcome::ANSWERED_WHERE == 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
             outcome = self.outcome()?;
         }
@@ -538,12 +543,12 @@ impl Channel {
         Ok((outcome, deepest))
     }
 
-    fn outcome(&self) -> Result<Outcome, ControlError> {
-        Ok(self.read::<Outcome>(1, OUTCOME_AT)?[0])
+    fn outcome(&self) -> Result<ExecutionOutcome, ControlError> {
+        Ok(self.read::<ExecutionOutcome>(1, OUTCOME_AT)?[0])
     }
 
     /// How an execution with this outcome ended.
-    fn ending(&self, outcome: &Outcome, status: ExitStatus, said: u64) -> Result<Ending, ControlError> {
+    fn ending(&self, outcome: &ExecutionOutcome, status: ExitStatus, said: u64) -> Result<Ending, ControlError> {
         Ok(match End::from_number(outcome.end) {
             Some(End::Complete) => Ending::Finished,
             Some(End::Deadlock) => Ending::Deadlock,
@@ -562,7 +567,7 @@ impl Channel {
         })
     }
 
-    fn execution(&self, outcome: &Outcome, ended: Ending) -> Result<Execution, ControlError> {
+    fn execution(&self, outcome: &ExecutionOutcome, ended: Ending) -> Result<Execution, ControlError> {
         let threads = (outcome.threads as usize).min(THREADS);
         Ok(Execution {
             base: outcome.base,
@@ -640,7 +645,7 @@ impl Recipe {
 mod tests {
     use std::mem::offset_of;
 
-    use schedule::channel::Policy;
+    use omnilink_schedule::channel::Policy;
 
     use super::*;
 
@@ -667,10 +672,10 @@ mod tests {
     /// A script with the offsets that it writes to.
     fn placed(script: &str) -> String {
         let places = [
-            ("STATUS_AT", OUTCOME_AT + offset_of!(Outcome, status)),
-            ("END_AT", OUTCOME_AT + offset_of!(Outcome, end)),
-            ("COUNT_AT", OUTCOME_AT + offset_of!(Outcome, steps)),
-            ("DECISIONS_AT", OUTCOME_AT + offset_of!(Outcome, decisions)),
+            ("STATUS_AT", OUTCOME_AT + offset_of!(ExecutionOutcome, status)),
+            ("END_AT", OUTCOME_AT + offset_of!(ExecutionOutcome, end)),
+            ("COUNT_AT", OUTCOME_AT + offset_of!(ExecutionOutcome, steps)),
+            ("DECISIONS_AT", OUTCOME_AT + offset_of!(ExecutionOutcome, decisions)),
             ("FIRST_STEP_AT", STEPS_AT + offset_of!(Step, address)),
             ("SECOND_STEP_AT", STEPS_AT + size_of::<Step>() + offset_of!(Step, thread)),
         ];
@@ -684,7 +689,7 @@ mod tests {
     }
 
     fn execute(control: &mut Control, what: &str, timeout: Duration) -> Result<Execution, ControlError> {
-        let order = Order { environment: vec![("WHAT".into(), what.into())], ..Order::default() };
+        let order = ExecutionOrder { environment: vec![("WHAT".into(), what.into())], ..ExecutionOrder::default() };
         control.execute(&order, timeout)
     }
 
@@ -737,12 +742,12 @@ mod tests {
 
     #[test]
     fn settings_are_written_to_the_file() {
-        let order = Order {
+        let order = ExecutionOrder {
             policy: Policy::Steady,
             follow: vec![Decision::thread(1), Decision::thread(2)],
             weak: true,
             strict: true,
-            ..Order::default()
+            ..ExecutionOrder::default()
         };
         let once = Once::new(&order, Some(9), Path::new("/runtime.so"), &std::env::temp_dir()).unwrap();
         let settings = once.channel.read::<Settings>(1, 0).unwrap()[0];
@@ -757,7 +762,7 @@ mod tests {
     fn a_program_that_is_not_controlled_is_an_error() {
         let mut control = control("echo hello");
         insta::assert_snapshot!(execute(&mut control, "", LONG).unwrap_err(), @"the program was not controlled: it ended before the first run (exited with code 0); hello");
-        let once = Once::new(&Order::default(), None, Path::new(""), &std::env::temp_dir()).unwrap();
+        let once = Once::new(&ExecutionOrder::default(), None, Path::new(""), &std::env::temp_dir()).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "exit 0"]);
         insta::assert_snapshot!(once.run(&command, LONG).unwrap_err(), @"the program was not controlled: it ended before the first run (exited with code 0); no output");

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use history::{Call, Op, Outcome, Value};
+use omnilink_history::{Call, Op, Outcome, Value};
 use serde::{Deserialize, Serialize};
 
 /// Coverage of a set of runs.
@@ -213,7 +213,7 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use history::History;
+    use omnilink_history::History;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! One execution under control: the order for it, and its outcome.
 
-use schedule::channel::{Outcome, Pending, Policy, Standing};
-use schedule::{Decision, Kind, MemoryOrder, Schedule, Step};
+use omnilink_schedule::channel::{ExecutionOutcome, Pending, Policy, Standing};
+use omnilink_schedule::{Decision, Kind, MemoryOrder, Schedule, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::program::{Blocked, Ended};
@@ -11,7 +11,7 @@ pub const STEP_LIMIT: u64 = 1_000_000;
 
 /// The order for one execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Order {
+pub struct ExecutionOrder {
     /// Policy used after the prefix to follow is exhausted.
     pub policy: Policy,
     /// The seed of all random choices.
@@ -33,12 +33,12 @@ pub struct Order {
     pub fresh: bool,
     /// Whether unsynchronized accesses are steps too.
     pub plain: bool,
-    /// Whether then only the first [`schedule::channel::FIRST_PLAIN`] of them are.
+    /// Whether then only the first [`omnilink_schedule::channel::FIRST_PLAIN`] of them are.
     pub only_first_plain: bool,
     /// Whether to look for data races. Reports are reliable only if all synchronizing code is instrumented.
     pub races: bool,
     /// Data races that are known, as return addresses: their accesses are steps even if `plain` is not set, and they are
-    /// not reported. At most [`schedule::channel::RACING`] of them count.
+    /// not reported. At most [`omnilink_schedule::channel::RACING`] of them count.
     pub racing: Vec<[u64; 2]>,
     /// The numbers of the two accesses of a race whose stacks are recorded.
     pub watch: [u64; 2],
@@ -51,9 +51,9 @@ pub struct Order {
     pub environment: Vec<(String, String)>,
 }
 
-impl Default for Order {
-    fn default() -> Order {
-        Order {
+impl Default for ExecutionOrder {
+    fn default() -> ExecutionOrder {
+        ExecutionOrder {
             policy: Policy::Random,
             seed: 0,
             depth: 3,
@@ -129,11 +129,11 @@ pub enum Note {
 
 impl Note {
     /// The notes about an execution.
-    pub fn of(outcome: &Outcome) -> Vec<Note> {
+    pub fn of(outcome: &ExecutionOutcome) -> Vec<Note> {
         let notes = [
-            (Outcome::WAITED_OUTSIDE, Note::WaitedOutside),
-            (Outcome::SIGNALLED, Note::Signalled),
-            (Outcome::EARLY_THREADS, Note::EarlyThreads),
+            (ExecutionOutcome::WAITED_OUTSIDE, Note::WaitedOutside),
+            (ExecutionOutcome::SIGNALLED, Note::Signalled),
+            (ExecutionOutcome::EARLY_THREADS, Note::EarlyThreads),
         ];
         notes.into_iter().filter(|(flag, _)| outcome.flags & flag != 0).map(|(_, note)| note).collect()
     }
@@ -221,7 +221,7 @@ impl Execution {
     }
 
     /// The stored description of how this execution was controlled.
-    pub fn controlled(&self, strategy: &str, order: &Order) -> Controlled {
+    pub fn controlled(&self, strategy: &str, order: &ExecutionOrder) -> Controlled {
         Controlled {
             strategy: strategy.to_owned(),
             weak: order.weak,
@@ -274,7 +274,7 @@ impl Execution {
 
     /// How the execution of this order ended, for the user. `symbolize` maps code addresses to source lines, innermost
     /// first.
-    pub fn ended_under(&self, order: &Order, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
+    pub fn ended_under(&self, order: &ExecutionOrder, symbolize: &dyn Fn(&[u64]) -> Vec<String>) -> Ended {
         match self.is_too_long(order.limit) {
             true => Ended::TooLong { steps: order.limit },
             false => self.ended(symbolize),
@@ -377,15 +377,18 @@ mod tests {
     #[test]
     fn a_step_limit_is_not_a_livelock() {
         let spun = execution(Ending::Livelock, &[0, 0], 1);
-        let check = |limit| spun.ended_under(&Order { limit, ..Order::default() }, &|_| Vec::new());
+        let check = |limit| spun.ended_under(&ExecutionOrder { limit, ..ExecutionOrder::default() }, &|_| Vec::new());
         assert_eq!(check(2), Ended::TooLong { steps: 2 });
         assert!(matches!(check(3), Ended::Stuck { .. }));
     }
 
     #[test]
     fn causes_of_nondeterminism_are_noted() {
-        let flags = Outcome::BATCH | Outcome::SIGNALLED | Outcome::WAITED_OUTSIDE;
-        assert_eq!(Note::of(&Outcome { flags, ..Outcome::default() }), [Note::WaitedOutside, Note::Signalled]);
+        let flags = ExecutionOutcome::BATCH | ExecutionOutcome::SIGNALLED | ExecutionOutcome::WAITED_OUTSIDE;
+        assert_eq!(
+            Note::of(&ExecutionOutcome { flags, ..ExecutionOutcome::default() }),
+            [Note::WaitedOutside, Note::Signalled]
+        );
     }
 
     #[test]

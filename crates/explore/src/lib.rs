@@ -21,7 +21,7 @@
 //!
 //! ```text
 //!  Input, such as a Plan ── Program::run ──► Ended, a trace
-//!  Input, Order ── Control::execute ──► Execution, a trace
+//!  Input, ExecutionOrder ── Control::execute ──► Execution, a trace
 //!  a trace and its report ── Store::keep ──► target/omnilink/ID/ ── pack ──► ID.omni
 //! ```
 //!
@@ -55,7 +55,7 @@ mod workload;
 pub use bundle::{Packed, pack, unpack};
 pub use control::{Control, ControlError, MOST_STEPS, Once};
 pub use coverage::{Coverage, Happened};
-pub use execution::{Controlled, Ending, Execution, Note, Order, STEP_LIMIT};
+pub use execution::{Controlled, Ending, Execution, ExecutionOrder, Note, STEP_LIMIT};
 #[cfg(feature = "control")]
 pub use instrument::{CannotInstrument, Kit};
 pub use newfile::{NewFile, write_file};

@@ -1,6 +1,6 @@
 //! What a Rust panic says in the output of a program.
 
-use report::without_numbers;
+use omnilink_report::without_numbers;
 
 /// The first Rust panic in an output, without the values of one run: the first line of its message, and its place.
 pub fn panic_message(said: &str) -> Option<String> {

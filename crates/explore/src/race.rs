@@ -4,7 +4,7 @@
 //! The runtime reports the first race of an execution with the code addresses and the numbers of its accesses. Their
 //! stacks come from a replay, in which the runtime watches for accesses with these numbers.
 
-use schedule::channel::{Outcome, RacingAccess};
+use omnilink_schedule::channel::{ExecutionOutcome, RacingAccess};
 use serde::{Deserialize, Serialize};
 
 /// The first race of an execution, as the runtime reports it.
@@ -16,8 +16,8 @@ pub struct Race {
 
 impl Race {
     /// The first race of an execution.
-    pub fn of(outcome: &Outcome) -> Option<Race> {
-        (outcome.flags & Outcome::RACED != 0).then_some(Race { accesses: outcome.race })
+    pub fn of(outcome: &ExecutionOutcome) -> Option<Race> {
+        (outcome.flags & ExecutionOutcome::RACED != 0).then_some(Race { accesses: outcome.race })
     }
 
     /// The return addresses of the accesses.
@@ -106,9 +106,9 @@ mod tests {
     #[test]
     fn a_race_is_read_from_the_outcome() {
         let access = |place, number| RacingAccess { place, number, ..RacingAccess::default() };
-        let outcome = Outcome { race: [access(1, 7), access(2, 9)], ..Outcome::default() };
+        let outcome = ExecutionOutcome { race: [access(1, 7), access(2, 9)], ..ExecutionOutcome::default() };
         assert_eq!(Race::of(&outcome), None);
-        let race = Race::of(&Outcome { flags: Outcome::RACED, ..outcome });
+        let race = Race::of(&ExecutionOutcome { flags: ExecutionOutcome::RACED, ..outcome });
         assert_eq!(race.map(|race| (race.places(), race.numbers())), Some(([1, 2], [7, 9])));
     }
 }

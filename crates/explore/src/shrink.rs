@@ -10,7 +10,7 @@
 //! This is delta debugging (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input) with changes
 //! suited to schedules. It stops when no single change helps, which need not be the minimum number of switches.
 
-use schedule::{Choice, Decision, Schedule};
+use omnilink_schedule::{Choice, Decision, Schedule};
 
 /// A simplified schedule, and the number of runs it took.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use report::Report;
-use schedule::{BadSchedule, Schedule};
+use omnilink_report::Report;
+use omnilink_schedule::{BadSchedule, Schedule};
 
 use crate::execution::Controlled;
 use crate::plan::{Input, Plan};
@@ -337,7 +337,7 @@ impl Store {
         if runs.is_empty() {
             return Err(damaged.into_iter().next().unwrap_or_else(|| StoreError::Empty(self.directory.clone())));
         }
-        let hint = suggest::aside(name, runs.iter().map(|run| run.id.as_str()).chain(["latest"]));
+        let hint = omnilink_suggest::aside(name, runs.iter().map(|run| run.id.as_str()).chain(["latest"]));
         let run = if name == "latest" {
             runs.pop()
         } else {

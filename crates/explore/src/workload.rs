@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use settings::{Profile, Settings};
+use omnilink_settings::{Profile, Settings};
 
 use crate::{Disturbance, Plan, parse_range};
 
@@ -95,7 +95,7 @@ impl Workload {
             Some(profile) => profile.clone(),
             None if name == "default" => Profile::default(),
             None => {
-                let hint = suggest::aside(name, settings.profile.keys().map(String::as_str));
+                let hint = omnilink_suggest::aside(name, settings.profile.keys().map(String::as_str));
                 return Err(BadProfile::Unknown(name.to_owned(), hint));
             }
         };

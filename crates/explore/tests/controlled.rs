@@ -13,9 +13,9 @@ use omnilink_explore::audit::{Audit, LibraryKind, symbolize};
 use omnilink_explore::instrument::cargo::{self, Said, StandardLibrary, Toolchain};
 use omnilink_explore::instrument::cxx::{Compiler, Family};
 use omnilink_explore::instrument::hooks::Hooks;
-use omnilink_explore::{Control, Ending, Execution, Once, Order, Runtime};
-use schedule::Kind;
-use schedule::channel::Policy;
+use omnilink_explore::{Control, Ending, Execution, ExecutionOrder, Once, Runtime};
+use omnilink_schedule::Kind;
+use omnilink_schedule::channel::Policy;
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -116,9 +116,9 @@ fn uninstrumented_code_is_found() {
 }
 
 /// Runs seeds from 0 until an execution fails.
-fn first_failure(control: &mut Control, policy: Policy) -> (Order, Execution) {
+fn first_failure(control: &mut Control, policy: Policy) -> (ExecutionOrder, Execution) {
     for seed in 0..1000 {
-        let order = Order { policy, seed, ..Order::default() };
+        let order = ExecutionOrder { policy, seed, ..ExecutionOrder::default() };
         let execution = control.execute(&order, LONG).expect("the program is controlled");
         if execution.ended != Ending::Finished {
             return (order, execution);
@@ -140,7 +140,12 @@ fn a_lost_update_is_found_and_found_again() {
     assert_eq!(failure.ended, crashed);
     // The same seed, and the decisions without it, in this process and in a fresh one.
     assert_eq!(control.execute(&order, LONG).unwrap(), failure);
-    let follow = Order { follow: failure.decisions.clone(), strict: true, policy: Policy::Steady, ..Order::default() };
+    let follow = ExecutionOrder {
+        follow: failure.decisions.clone(),
+        strict: true,
+        policy: Policy::Steady,
+        ..ExecutionOrder::default()
+    };
     assert_eq!(control.execute(&follow, LONG).unwrap(), failure);
     let once = Once::new(&follow, None, &runtime.path(), directory.path()).unwrap();
     let (again, outcome) = once.run(&Command::new(&program), LONG).unwrap();

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use omnilink_explore::{Control, Ending, Execution, Order, Runtime};
-use schedule::channel::Policy;
+use omnilink_explore::{Control, Ending, Execution, ExecutionOrder, Runtime};
+use omnilink_schedule::channel::Policy;
 use tempfile::TempDir;
 
 /// The compiled programs, one of them under control.
@@ -33,7 +33,7 @@ impl Litmus {
     }
 
     /// One execution, and its outcome.
-    fn execute(&mut self, order: &Order) -> (String, Execution) {
+    fn execute(&mut self, order: &ExecutionOrder) -> (String, Execution) {
         let execution = self.control.execute(order, Duration::from_secs(20)).expect("an execution");
         assert_eq!(execution.ended, Ending::Finished);
         let lines = fs::read_to_string(&self.lines).expect("the program's output");
@@ -44,7 +44,7 @@ impl Litmus {
 
     /// The first of this many executions that has this outcome.
     fn find(&mut self, outcome: &str, is_weak: bool, executions: u64) -> Option<Execution> {
-        let order = |seed| Order { seed, weak: is_weak, ..Order::default() };
+        let order = |seed| ExecutionOrder { seed, weak: is_weak, ..ExecutionOrder::default() };
         let mut executed = (0..executions).map(|seed| self.execute(&order(seed)));
         executed.find(|(found, _)| found == outcome).map(|(_, execution)| execution)
     }
@@ -114,7 +114,13 @@ fn outcomes_that_need_weak_memory() {
         // An outcome is reproduced by its decisions, whatever the policy.
         if let Some(found) = found {
             let follow = found.decisions.clone();
-            let order = Order { follow, weak: true, strict: true, policy: Policy::Steady, ..Order::default() };
+            let order = ExecutionOrder {
+                follow,
+                weak: true,
+                strict: true,
+                policy: Policy::Steady,
+                ..ExecutionOrder::default()
+            };
             let (again, execution) = litmus.execute(&order);
             assert_eq!((again.as_str(), execution.digest), (outcome, found.digest), "{name}");
         }

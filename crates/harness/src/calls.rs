@@ -4,14 +4,14 @@
 //! the steps of one `Put`. Settings take precedence. The process parameter is not an argument, since the harness
 //! records the process itself. All problems are reported at once.
 
-use settings::Settings;
-use tla::datum::{self, Datum, World};
-use tla::ir::{DefId, Level};
-use tla::machine::Machine;
-use tla::program::{Operation, Program};
-use tla::source::Site;
-use tla::value::Value;
-use validate::Problem;
+use omnilink_settings::Settings;
+use omnilink_tla::datum::{self, Datum, World};
+use omnilink_tla::ir::{DefId, ExprLevel};
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::{Operation, Program};
+use omnilink_tla::source::Site;
+use omnilink_tla::value::Value;
+use omnilink_validate::Problem;
 
 use crate::plan::{Argument, Call, Field, Outcome, Plan, Repeated, Unsupported, file_name, names_set, place};
 use crate::results::results;
@@ -388,7 +388,7 @@ impl Planner<'_> {
         params
     }
 
-    fn inspect(&mut self, set: &Datum, action: &str, parameter: &tla::program::Parameter) -> Known {
+    fn inspect(&mut self, set: &Datum, action: &str, parameter: &omnilink_tla::program::Parameter) -> Known {
         match values::inspect(&mut self.machine, set, self.nil.as_ref()) {
             Ok(known) => known,
             Err(what) => {
@@ -415,7 +415,7 @@ impl Planner<'_> {
         let module = &self.program.module;
         let is_plain = |def: &DefId| {
             let definition = self.program.definition(*def);
-            definition.params.is_empty() && definition.level == Level::Constant
+            definition.params.is_empty() && definition.level == ExprLevel::Constant
         };
         let names: Vec<(&String, &DefId)> = module.names.iter().filter(|(_, def)| is_plain(def)).collect();
         let odd = names.into_iter().find(|(_, def)| {
@@ -427,7 +427,7 @@ impl Planner<'_> {
     }
 
     /// Reports a constant that should be a set and is not, usually because it was made a model value.
-    fn not_a_set(&mut self, value: &Value, action: &str, parameter: &tla::program::Parameter) {
+    fn not_a_set(&mut self, value: &Value, action: &str, parameter: &omnilink_tla::program::Parameter) {
         let Some((set, site)) = &parameter.set else { return };
         // The history provides the values.
         if self.settings.constants.contains_key(set) {
@@ -484,7 +484,7 @@ impl Planner<'_> {
     fn no_call(&mut self, name: &str, table: &str, calls: &[Call]) {
         let what = if table == "weights" { "a call" } else { "an argument of a call" };
         let message = format!("`[harness.{table}]` names `{name}`, which is not {what}");
-        let hint = suggest::hint(name, calls.iter().map(|call| call.name.as_str()));
+        let hint = omnilink_suggest::hint(name, calls.iter().map(|call| call.name.as_str()));
         let all = || calls.iter().map(|call| format!("`{}`", call.name)).collect::<Vec<_>>().join(", ");
         let help = Some(hint.unwrap_or_else(|| format!("the calls are {}", all())));
         self.problems.push(Problem { message, place: None, help });
@@ -493,7 +493,7 @@ impl Planner<'_> {
     fn unknown(&mut self, name: &str, setting: &str) {
         let message = format!("{setting} names `{name}`, which is not an action of the next-state relation");
         let names = self.program.operation_names();
-        let hint = suggest::hint(name, names.iter().map(String::as_str));
+        let hint = omnilink_suggest::hint(name, names.iter().map(String::as_str));
         let help = hint.or_else(|| Some("`omnilink spec actions` lists them".to_owned()));
         self.problems.push(Problem { message, place: None, help });
     }

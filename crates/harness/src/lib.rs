@@ -1,12 +1,12 @@
 //! Generates a harness from a specification's next-state relation.
 //!
 //! ```
-//! use harness::{Plan, rust};
-//! use settings::Settings;
-//! # use tla::program::{Options, link};
+//! use omnilink_harness::{Plan, rust};
+//! use omnilink_settings::Settings;
+//! # use omnilink_tla::program::{LinkOptions, link};
 //! #
 //! # struct Nothing;
-//! # impl tla::resolve::Loader for Nothing {
+//! # impl omnilink_tla::resolve::Loader for Nothing {
 //! #     fn load(&mut self, _module: &str) -> Option<(String, String)> {
 //! #         None
 //! #     }
@@ -22,9 +22,9 @@
 //! Next == \E v \in 0 .. 9 : Write(v) \/ Read(v)
 //! ====";
 //! # let mut strings = Default::default();
-//! # let config = tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
-//! # let module = tla::resolve::resolve("Register.tla", text, &mut Nothing, strings).expect("no errors");
-//! # let program = link(module, &config, Options::default()).expect("no errors");
+//! # let config = omnilink_tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
+//! # let module = omnilink_tla::resolve::resolve("Register.tla", text, &mut Nothing, strings).expect("no errors");
+//! # let program = link(module, &config, LinkOptions::default()).expect("no errors");
 //! // `program` is the linked module; the documentation of the crate `tla` links one.
 //! let plan = Plan::new(&program, &Settings::default()).expect("a plan");
 //! assert_eq!(plan.lines(), ["call Write: Write(v: integer)", "call Read: Read(v: integer)"]);

@@ -3,10 +3,10 @@
 //! A plan is independent of the target language. Its [lines](Plan::lines) are at the top of every generated file,
 //! so that a file generated earlier can be compared with the current plan call by call.
 
-use settings::Settings;
-use tla::program::Program;
-use tla::source::Site;
-use validate::Problem;
+use omnilink_settings::Settings;
+use omnilink_tla::program::Program;
+use omnilink_tla::source::Site;
+use omnilink_validate::Problem;
 
 use crate::values::{Source, Type};
 

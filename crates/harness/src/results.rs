@@ -5,8 +5,8 @@
 //! depends on the state. An equation the other way round, such as `value = old`, more often tests an argument than
 //! determines one. Where this guess is wrong, the settings override it.
 
-use tla::ir::{ExprId, Level, Node, SlotId};
-use tla::program::{Operation, Program};
+use omnilink_tla::ir::{ExprId, ExprLevel, Node, SlotId};
+use omnilink_tla::program::{Operation, Program};
 
 /// The parameters of an operation that are results, by index.
 pub(crate) fn results(program: &Program, operation: &Operation) -> Vec<usize> {
@@ -90,21 +90,21 @@ impl Reader<'_> {
 
     /// Whether an expression depends on a state.
     fn depends_on_state(&self, expr: ExprId) -> bool {
-        self.level(expr) >= Level::State
+        self.level(expr) >= ExprLevel::State
     }
 
     /// Whether an expression depends on two states.
     fn is_step(&self, expr: ExprId) -> bool {
-        self.level(expr) >= Level::Action
+        self.level(expr) >= ExprLevel::Action
     }
 
-    fn level(&self, expr: ExprId) -> Level {
+    fn level(&self, expr: ExprId) -> ExprLevel {
         let node = self.program.module.exprs.node(expr);
         let mut level = match node {
-            Node::Variable(_) => Level::State,
-            Node::Local(slot) | Node::Argument(slot) if self.state.contains(slot) => Level::State,
-            Node::Prime(_) | Node::Unchanged(_) => Level::Action,
-            _ => Level::Constant,
+            Node::Variable(_) => ExprLevel::State,
+            Node::Local(slot) | Node::Argument(slot) if self.state.contains(slot) => ExprLevel::State,
+            Node::Prime(_) | Node::Unchanged(_) => ExprLevel::Action,
+            _ => ExprLevel::Constant,
         };
         node.for_each_callee(&mut |def| level = level.max(self.program.definition(def).level));
         node.for_each_child(&mut |child| level = level.max(self.level(child)));

@@ -10,11 +10,11 @@
 
 use std::fmt;
 
-use settings::Values;
-use tla::datum::{Datum, Elements, LazySet};
-use tla::machine::Machine;
-use tla::strings::Str;
-use tla::value::Value;
+use omnilink_settings::Values;
+use omnilink_tla::datum::{Datum, Elements, LazySet};
+use omnilink_tla::machine::Machine;
+use omnilink_tla::strings::Str;
+use omnilink_tla::value::Value;
 
 /// The type of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::{Files, Plan, cpp, drift, function, read_header, rust, unfilled};
-use settings::Settings;
-use tla::program::{Options, Program, link};
-use tla::resolve::{Loader, resolve};
-use tla::strings::Strings;
-use validate::Problem;
+use omnilink_harness::{Files, Plan, cpp, drift, function, read_header, rust, unfilled};
+use omnilink_settings::Settings;
+use omnilink_tla::program::{LinkOptions, Program, link};
+use omnilink_tla::resolve::{Loader, resolve};
+use omnilink_tla::strings::Strings;
+use omnilink_validate::Problem;
 
 /// Loads no modules besides the built-in ones.
 struct Nothing;
@@ -21,9 +21,9 @@ impl Loader for Nothing {
 
 fn program(name: &str, text: &str, config: &str) -> Program {
     let mut strings = Strings::default();
-    let config = tla::config::parse(config, &mut strings).expect("a configuration");
+    let config = omnilink_tla::config::parse(config, &mut strings).expect("a configuration");
     let module = resolve(name, text, &mut Nothing, strings).expect("a module");
-    link(module, &config, Options::default()).expect("a program")
+    link(module, &config, LinkOptions::default()).expect("a program")
 }
 
 fn plan(program: &Program, settings: &str) -> Result<Plan, Vec<Problem>> {

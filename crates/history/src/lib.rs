@@ -1,7 +1,7 @@
 //! Operations, their order, trace readers, and verdicts.
 //!
 //! ```
-//! use history::{History, format};
+//! use omnilink_history::{History, format};
 //!
 //! let trace = format::text::read(b"T0 [1 4] write(1)\nT1 [2 3] read() = 1\nT0 [5 ...] write(2)\n")?;
 //! let history = History::new(trace)?;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use history::format::binary::{Manifest, SegmentReader, SegmentWriter, read_all};
-use history::format::{jsonl, text};
-use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
+use omnilink_history::format::binary::{Manifest, SegmentReader, SegmentWriter, read_all};
+use omnilink_history::format::{jsonl, text};
+use omnilink_history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
 const FORMAT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../FORMAT.md"));
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use history::format::binary::{self, Merge, SegmentReader, SegmentWriter};
-use history::format::json::Json;
-use history::format::{FormatError, antithesis, etcd, jsonl, otlp, s2, text};
-use history::{Call, End, Event, History, IllFormed, ProcessId, Record, Schema, Trace, Value};
+use omnilink_history::format::binary::{self, Merge, SegmentReader, SegmentWriter};
+use omnilink_history::format::json::Json;
+use omnilink_history::format::{FormatError, antithesis, etcd, jsonl, otlp, s2, text};
+use omnilink_history::{Call, End, Event, History, IllFormed, ProcessId, Record, Schema, Trace, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

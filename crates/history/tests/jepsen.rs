@@ -1,11 +1,11 @@
 //! Small histories in the layouts that Jepsen and its exporters write.
 
-use history::format::jepsen;
-use history::{History, Outcome};
+use omnilink_history::format::jepsen;
+use omnilink_history::{History, Outcome};
 
 fn check(input: &str) -> String {
     let history = History::new(jepsen::read(input).expect("it is a history of Jepsen")).expect("it is well formed");
-    let show = |op: &history::Op<history::Call>| {
+    let show = |op: &omnilink_history::Op<omnilink_history::Call>| {
         let unfinished = if op.outcome() == Outcome::Unfinished { " unfinished" } else { "" };
         format!("{} {}{unfinished}", history.name(op.id), op.call)
     };

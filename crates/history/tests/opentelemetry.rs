@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use history::format::Format;
-use history::{History, Outcome};
+use omnilink_history::format::Format;
+use omnilink_history::{History, Outcome};
 
 /// The number of operations and of those with an unknown outcome; and the notes.
 fn read(file: &str) -> (usize, usize, Vec<String>) {

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use history::format::{FormatError, porcupine};
-use history::{History, Trace};
+use omnilink_history::format::{FormatError, porcupine};
+use omnilink_history::{History, Trace};
 
 fn check(folder: &str, read: fn(&str) -> Result<Trace, FormatError>, files: usize, ops: usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/porcupine").join(folder);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use history::format::binary::{Merge, SegmentReader, SegmentWriter};
-use history::{Call, End, ProcessId, Record, Schema};
+use omnilink_history::format::binary::{Merge, SegmentReader, SegmentWriter};
+use omnilink_history::{Call, End, ProcessId, Record, Schema};
 
 const PROCESSES: u64 = 5;
 const OPERATIONS: u64 = 10_000_000;

@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
-use models::check::{Assumed, Checked, Error, Failure, MOST_SHOWN, Method, Options, Watcher};
-use models::digits::find_after;
-use models::level::Options as LevelOptions;
-use models::smallest::{Part, smallest};
-use models::stretch::{Stretch, check_stretch};
-use models::{Model, Visitor, with_model};
-use report::{Coverage, CoveredAction, Field, Keys, Mentions, RejectedKey, Report, Timeline};
-use search::{Assumption, Misfit, Route, Spec, Stats};
+use omnilink_history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
+use omnilink_models::between_cuts::{Stretch, check_stretch};
+use omnilink_models::check::{Assumed, Checked, Error, Failure, MOST_SHOWN, Method, ModelOptions, Watcher};
+use omnilink_models::digits::find_after;
+use omnilink_models::level::LevelOptions;
+use omnilink_models::smallest::{Part, smallest};
+use omnilink_models::{Model, Visitor, with_model};
+use omnilink_report::{Coverage, CoveredAction, Field, Keys, Mentions, RejectedKey, Report, Timeline};
+use omnilink_search::{Assumption, Misfit, Route, Spec, Stats};
 
+use crate::follow_up;
 use crate::input::InputError;
-use crate::keys::{self, Carried, Key, KeyVerdict};
+use crate::keys::{self, Carried, CheckedKey, Key};
 use crate::mixed;
-use crate::next;
 use crate::own_order;
 use crate::parts;
 use crate::recording::{Held, Recording, Stream, Whole};
@@ -29,7 +29,7 @@ use crate::show::{
     AssumptionResolver, Inspection, MOST_ENDINGS, ShowBuilder, ShowOptions, TimelineBuilder, Way, places,
 };
 use crate::{Against, Case, Failed, Limits, Stage, level};
-use weak::Class;
+use omnilink_weak::Class;
 
 use self::evidence::stuck;
 
@@ -48,12 +48,12 @@ pub(crate) struct Builtin {
 trait Choice: Debug + Send + Sync {
     fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed>;
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed>;
-    fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<KeyVerdict, Failed>;
+    fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<CheckedKey, Failed>;
     fn settled(&self, settling: Settling<'_>) -> Result<Option<Value>, Failed>;
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult;
 }
 
-type LevelResult = Result<Result<models::level::Checked, Error>, Failed>;
+type LevelResult = Result<Result<omnilink_models::level::Checked, Error>, Failed>;
 
 /// A built-in model, by its name and options.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Choice for Named {
         Ok(with_model(&self.0, walk).map_err(InputError::new)??)
     }
 
-    fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<KeyVerdict, Failed> {
+    fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<CheckedKey, Failed> {
         with_model(&self.0, check).map_err(InputError::new)?
     }
 
@@ -77,7 +77,7 @@ impl Choice for Named {
     }
 
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
-        Ok(models::level::check_named(&self.0, history, options, watcher).map_err(InputError::new)?)
+        Ok(omnilink_models::level::check_named(&self.0, history, options, watcher).map_err(InputError::new)?)
     }
 }
 
@@ -99,7 +99,7 @@ impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
         Ok(walk.visit((self.0)())?)
     }
 
-    fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<KeyVerdict, Failed> {
+    fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<CheckedKey, Failed> {
         check.visit((self.0)())
     }
 
@@ -108,7 +108,7 @@ impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
     }
 
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
-        Ok(models::level::check(&(self.0)(), history, options, watcher))
+        Ok(omnilink_models::level::check(&(self.0)(), history, options, watcher))
     }
 }
 
@@ -133,7 +133,7 @@ impl Builtin {
     }
 
     /// Checks the operations of one key.
-    pub(crate) fn check_key(&self, asked: &crate::Options, key: Key<'_>) -> Result<KeyVerdict, Failed> {
+    pub(crate) fn check_key(&self, asked: &crate::CheckOptions, key: Key<'_>) -> Result<CheckedKey, Failed> {
         let is_plain = asked.is_linearizable() && !asked.exhaustive && asked.assume.is_empty();
         if !is_plain || asked.own_order(None).is_some() {
             return keys::check_whole(self, asked, key);
@@ -143,7 +143,7 @@ impl Builtin {
 
     /// Whether operations keep the argument of this name that says which object they are about.
     pub(crate) fn takes_key(&self, name: &str) -> bool {
-        let about = models::names().iter().find(|about| Some(about.name) == self.name.split(':').next());
+        let about = omnilink_models::names().iter().find(|about| Some(about.name) == self.name.split(':').next());
         about.is_none_or(|about| about.takes_key && name == "key")
     }
 
@@ -161,7 +161,7 @@ impl Builtin {
 impl Against for Builtin {
     fn check(
         &self,
-        asked: &crate::Options,
+        asked: &crate::CheckOptions,
         case: &mut Case<'_>,
         builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
@@ -180,10 +180,10 @@ impl Against for Builtin {
         Some(self)
     }
 
-    fn named(&self) -> Option<next::Named<'_>> {
+    fn named(&self) -> Option<follow_up::Named<'_>> {
         // A specification that a program brings along cannot be named on a command line.
         let name = self.name.split(':').next().unwrap_or_default();
-        models::names().iter().any(|about| about.name == name).then_some(next::Named::Builtin(&self.name))
+        omnilink_models::names().iter().any(|about| about.name == name).then_some(follow_up::Named::Builtin(&self.name))
     }
 
     fn name(&self) -> &str {
@@ -196,7 +196,7 @@ impl Against for Builtin {
 
     fn walk(
         &self,
-        asked: &crate::Options,
+        asked: &crate::CheckOptions,
         case: &Case<'_>,
         shown: &mut Inspection,
         look: &ShowOptions,
@@ -210,7 +210,7 @@ impl Against for Builtin {
 /// Counts operations by name, if requested.
 struct CoverageCounter {
     coverage: Option<Coverage>,
-    operations: &'static [models::Operation],
+    operations: &'static [omnilink_models::Operation],
     /// True if the specification does not list its operations.
     is_open: bool,
 }
@@ -218,7 +218,7 @@ struct CoverageCounter {
 impl CoverageCounter {
     fn new(spec: &str, is_wanted: bool) -> CoverageCounter {
         let name = spec.split_once(':').map_or(spec, |(name, _)| name);
-        let about = models::names().iter().find(|about| about.name == name);
+        let about = omnilink_models::names().iter().find(|about| about.name == name);
         let operations = about.map_or(&[][..], |about| about.operations);
         let actions = operations.iter().map(|operation| action(operation.name(), 0)).collect();
         let coverage = is_wanted.then(|| Coverage { actions, ..Coverage::default() });
@@ -258,7 +258,7 @@ impl Visitor for ReadsDigits {
 
 /// Shows the states that a route passes through.
 struct Walk<'a> {
-    asked: &'a crate::Options,
+    asked: &'a crate::CheckOptions,
     history: &'a History<Call>,
     way: &'a Way,
     look: &'a ShowOptions,
@@ -282,19 +282,23 @@ impl Walk<'_> {
             ));
         }
         let assumed = assumed(model, asked, history)?;
-        let walked = models::check::walk(model, history, &assumed, &way.route, look.until, look.states)?;
+        let walked = omnilink_models::check::walk(model, history, &assumed, &way.route, look.until, look.states)?;
         crate::show::fill(timeline, walked, 0, state_of);
         Ok(())
     }
 }
 
 /// A state as reports show it.
-fn state_of(shown: String) -> report::State {
-    report::State::new(vec![Field { name: String::new(), value: shown }])
+fn state_of(shown: String) -> omnilink_report::State {
+    omnilink_report::State::new(vec![Field { name: String::new(), value: shown }])
 }
 
 /// The assumptions, with operation numbers and with states as rendered by the model.
-fn assumed<M: Model>(model: &M, asked: &crate::Options, history: &History<Call>) -> Result<Vec<Assumed>, InputError> {
+fn assumed<M: Model>(
+    model: &M,
+    asked: &crate::CheckOptions,
+    history: &History<Call>,
+) -> Result<Vec<Assumed>, InputError> {
     let mut resolver = AssumptionResolver::new(&asked.assume, history.processes());
     let counts = |op: &&Op<Call>| matches!(model.bind(op), Ok(Some(_)));
     if !asked.assume.is_empty() {
@@ -311,13 +315,13 @@ fn assumed<M: Model>(model: &M, asked: &crate::Options, history: &History<Call>)
 
 /// Checks the operations of one key as they come in.
 struct KeyCheck<'a, 'k> {
-    asked: &'a crate::Options,
+    asked: &'a crate::CheckOptions,
     against: &'a Builtin,
     key: Key<'k>,
 }
 
 impl Visitor for KeyCheck<'_, '_> {
-    type Output = Result<KeyVerdict, Failed>;
+    type Output = Result<CheckedKey, Failed>;
 
     fn visit<M: Model>(self, model: M) -> Self::Output {
         let KeyCheck { asked, against, key } = self;
@@ -346,14 +350,14 @@ impl Visitor for KeyCheck<'_, '_> {
         }
         if checked.verdict.is_accepted() {
             let save = |state: &M::State| model.save(state).ok_or_else(|| wrong("its states cannot be carried"));
-            let saved = |carried: models::stretch::Carried<M::State>| -> Result<Carried, InputError> {
+            let saved = |carried: omnilink_models::between_cuts::Carried<M::State>| -> Result<Carried, InputError> {
                 let states = carried.states.iter().map(save).collect::<Result<_, _>>()?;
                 Ok(Carried { states, since: carried.since })
             };
-            return Ok(KeyVerdict::accepted(operations, carried.map(saved).transpose()?));
+            return Ok(CheckedKey::accepted(operations, carried.map(saved).transpose()?));
         }
         let Some(again) = ops.again()? else {
-            return Ok(KeyVerdict::without_report(&checked.verdict, operations));
+            return Ok(CheckedKey::without_report(&checked.verdict, operations));
         };
         let history = History::from_ops(ops.processes().into(), again);
         let recording = Recording::of(history);
@@ -361,13 +365,13 @@ impl Visitor for KeyCheck<'_, '_> {
         let is_wide = matches!(checked.verdict, Verdict::Inconclusive(Stop::Width));
         if is_wide && begin.is_none() && cut.is_none() && asked.shortcuts && model.has_procedure() {
             let case = &mut Case { recording: &recording, label, witness: None, limits };
-            return Ok(KeyVerdict::of(against.check(asked, case, None)?, operations, None));
+            return Ok(CheckedKey::of(against.check(asked, case, None)?, operations, None));
         }
         let held = recording.held(u64::MAX, limits)?;
         let (spec, witness) = (&*against.name, &mut None);
         let (recording, builder, misfit) = (&recording, None, None);
         let check = Check { asked, spec, label, recording, held, limits, witness, builder, misfit };
-        Ok(KeyVerdict::of(check.report(&checked, Some(operations), &[], None)?.0, operations, None))
+        Ok(CheckedKey::of(check.report(&checked, Some(operations), &[], None)?.0, operations, None))
     }
 }
 
@@ -386,7 +390,7 @@ impl Visitor for Settling<'_> {
 
 /// Checks one trace against the chosen model.
 struct Check<'a, 'w> {
-    asked: &'a crate::Options,
+    asked: &'a crate::CheckOptions,
     spec: &'a str,
     label: &'a str,
     recording: &'a Recording,
@@ -494,7 +498,7 @@ impl Check<'_, '_> {
             op.iter().for_each(|op| seen.add(op));
         });
         let watcher = |stats: &Stats| self.limits.poll(stats);
-        let checked = models::check::check_stream(model, processes, counted, &self.options().search, &watcher);
+        let checked = omnilink_models::check::check_stream(model, processes, counted, &self.options().search, &watcher);
         let checked = checked.map_err(|unread| match unread {
             Unread::Input(error) => error,
             Unread::Refused(error) => self.refused(error),
@@ -525,9 +529,11 @@ impl Check<'_, '_> {
         let options = self.options();
         let followed = self.follow_whole(model, history)?;
         let checked = match (followed, assumed(model, self.asked, history)?.as_slice()) {
-            (Some(followed), _) => models::check::refuse_mixed(model, history).map(|()| followed),
-            (None, []) => models::check::check(model, history, &options, &watcher),
-            (None, assumed) => models::check::check_assuming(model, history, assumed, &options.search, &watcher),
+            (Some(followed), _) => omnilink_models::check::refuse_mixed(model, history).map(|()| followed),
+            (None, []) => omnilink_models::check::check(model, history, &options, &watcher),
+            (None, assumed) => {
+                omnilink_models::check::check_assuming(model, history, assumed, &options.search, &watcher)
+            }
         };
         let checked = checked.map_err(|error| self.refused(error))?;
         if let (Some(file), Verdict::Accepted(witness)) = (&mut self.witness, &checked.verdict) {
@@ -576,7 +582,7 @@ impl Check<'_, '_> {
 
     /// Fails if numbers and texts with the same digits occur in the places of one thing.
     fn refuse_mixed<M: Model>(&self, model: &M, stream: &Stream) -> Result<(), InputError> {
-        let found = models::digits::find(model, self.held.processes(), stream.merge()?)?;
+        let found = omnilink_models::digits::find(model, self.held.processes(), stream.merge()?)?;
         found.map_or(Ok(()), |found| Err(self.refused(found.into())))
     }
 
@@ -631,9 +637,9 @@ impl Check<'_, '_> {
         }
     }
 
-    fn options(&self) -> Options {
+    fn options(&self) -> ModelOptions {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        Options {
+        ModelOptions {
             search: crate::search_options(self.asked, !self.asked.exhaustive),
             shortcuts: self.asked.shortcuts && !self.asked.exhaustive,
             threads: self.asked.jobs.unwrap_or_else(cores),
@@ -649,10 +655,10 @@ impl Check<'_, '_> {
     ) -> Result<(Report, Vec<OpId>), InputError> {
         let mut mentions = Mentions::default();
         let verdict = match &checked.verdict {
-            Verdict::Accepted(_) => report::Verdict::Accepted,
+            Verdict::Accepted(_) => omnilink_report::Verdict::Accepted,
             Verdict::Inconclusive(stop) => crate::inconclusive(*stop, stop.to_string()),
             Verdict::Rejected(Failure::Contradiction { ops, reason }) => {
-                report::Verdict::Rejected(Box::new(level::contradiction(ops, reason, &mut mentions)))
+                omnilink_report::Verdict::Rejected(Box::new(level::contradiction(ops, reason, &mut mentions)))
             }
             Verdict::Rejected(Failure::Stuck { parts, explanation }) => {
                 let on = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
@@ -661,9 +667,9 @@ impl Check<'_, '_> {
                     [op] if self.asked.is_linearizable() && !self.asked.exhaustive => {
                         format!("no order of the operations{on} allows {op}")
                     }
-                    blocked => report::longest_orders(explanation.explained, blocked),
+                    blocked => omnilink_report::longest_orders(explanation.explained, blocked),
                 };
-                report::Verdict::Rejected(Box::new(stuck(sentence, explanation, part, &mut mentions)))
+                omnilink_report::Verdict::Rejected(Box::new(stuck(sentence, explanation, part, &mut mentions)))
             }
         };
         let method = self.method(checked.method);
@@ -678,15 +684,15 @@ impl Check<'_, '_> {
         }
         let processes = self.held.processes().len();
         let report = Report {
-            schema: report::SCHEMA.into(),
-            history: report::History {
+            schema: omnilink_report::SCHEMA.into(),
+            history: omnilink_report::History {
                 name: self.label.into(),
                 operations,
                 processes,
                 cuts: crate::cuts(cuts),
                 events: Vec::new(),
             },
-            spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
+            spec: omnilink_report::Spec { name: self.spec.into(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),
             level: None,
             verdict,
@@ -726,7 +732,7 @@ impl Check<'_, '_> {
 
     /// Operations with their intervals.
     fn named(&self, ops: &[OpId]) -> Result<Vec<String>, InputError> {
-        let name = |op: &report::Operation| format!("{} {} {}", op.name, op.text, op.interval());
+        let name = |op: &omnilink_report::Operation| format!("{} {} {}", op.name, op.text, op.interval());
         Ok(self.held.describe(ops)?.iter().map(name).collect())
     }
 }
@@ -739,7 +745,7 @@ fn ranked<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>, field: &st
 }
 
 fn bound<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>) -> Result<Option<M::Op>, Error> {
-    let bad = |error| Error::BadCall { op: history::name(processes, op.process, op.index), error };
+    let bad = |error| Error::BadCall { op: omnilink_history::name(processes, op.process, op.index), error };
     model.bind(op).map_err(bad)
 }
 

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
-use history::format::binary::{self, Merge, ReadError, SegmentReader};
-use history::format::{Format, FormatError, msgpack};
-use history::{Halt, IllFormed, Stop, Trace};
-use report::clean;
+use omnilink_history::format::binary::{self, Merge, ReadError, SegmentReader};
+use omnilink_history::format::{Format, FormatError, msgpack};
+use omnilink_history::{Halt, IllFormed, Stop, Trace};
+use omnilink_report::clean;
 
-use crate::guard::halting;
+use crate::halting::halting;
 use crate::{Failed, Limits};
 
 /// The readable formats, of a file and of a directory.
@@ -177,13 +177,13 @@ fn is_parquet(path: &Path) -> Result<bool, InputError> {
 
 #[cfg(feature = "parquet")]
 fn parquet(path: &Path, how: &Reading<'_>) -> Result<Trace, InputError> {
-    let files = columns::file::files(path).map_err(InputError::new)?;
+    let files = omnilink_columns::file::files(path).map_err(InputError::new)?;
     let bytes = files.iter().map(|file| fs::metadata(file).map_or(0, |metadata| metadata.len())).sum();
     if bytes > how.most {
         return Err(InputError::new(format!("{bytes} bytes are more than the limit of {}", how.most)));
     }
     how.count.fetch_add(bytes, Ordering::Relaxed);
-    columns::file::read(path).map_err(InputError::new)
+    omnilink_columns::file::read(path).map_err(InputError::new)
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -231,10 +231,10 @@ pub(crate) fn is_log(path: &Path) -> bool {
     }
     let text = String::from_utf8_lossy(&bytes);
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    match history::format::json::Json::parse(first) {
+    match omnilink_history::format::json::Json::parse(first) {
         Ok(line) => {
             let has_keys = ["action", "start", "process"].iter().all(|key| line.field(key).is_some());
-            !has_keys || history::format::jsonl::read(first.as_bytes()).is_err()
+            !has_keys || omnilink_history::format::jsonl::read(first.as_bytes()).is_err()
         }
         Err(_) => first.trim_start().starts_with('{'),
     }
@@ -519,8 +519,8 @@ impl From<&IllFormed> for InputError {
     }
 }
 
-impl From<models::check::Error> for InputError {
-    fn from(error: models::check::Error) -> InputError {
+impl From<omnilink_models::check::Error> for InputError {
+    fn from(error: omnilink_models::check::Error) -> InputError {
         InputError::new(clean(&error.to_string()))
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use history::Trace;
+use omnilink_history::Trace;
 
 use crate::input::{self, InputError, Kind};
 use crate::{Failed, Limits};

@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use history::{Call, History, Op, Value, Verdict};
-use models::check::Failure;
-use models::digits;
-use report::Report;
-use search::Witness;
+use omnilink_history::{Call, History, Op, Value, Verdict};
+use omnilink_models::check::Failure;
+use omnilink_models::digits;
+use omnilink_report::{Evidence, Report};
+use omnilink_search::Witness;
 
 use crate::builtin::Builtin;
 use crate::recording::Recording;
-use crate::{Against, Case, Failed, InputError, Judge, Limits, Options};
+use crate::{Against, Case, CheckOptions, Failed, InputError, Judge, Limits};
 
 /// The operations of one key.
 pub struct Key<'a> {
@@ -41,19 +41,57 @@ pub trait KeyOps {
     fn again(&mut self) -> Result<Option<Vec<Op<Call>>>, Failed>;
 }
 
-/// The verdict about one key.
+/// A key that was checked.
 #[derive(Debug)]
-pub struct KeyVerdict {
+pub struct CheckedKey {
     /// The number of its operations.
     pub operations: u64,
-    /// The verdict: `accepted`, `rejected`, `violated` or `inconclusive`.
-    pub word: &'static str,
+    /// The verdict.
+    pub verdict: KeyVerdict,
     /// Why it is not accepted.
     pub reason: Option<String>,
     /// The report, unless it is accepted or has too many operations.
     pub report: Option<Box<Report>>,
     /// What a later check of the same key begins with, if requested and if this one is accepted.
     pub carried: Option<Carried>,
+}
+
+/// The verdict about one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyVerdict {
+    /// An order of its operations is legal.
+    Accepted,
+    /// No order of its operations is legal.
+    Rejected,
+    /// Every legal order violates an invariant.
+    Violated,
+    /// A limit ended the check.
+    Inconclusive,
+}
+
+impl KeyVerdict {
+    /// The word for it in reports and tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            KeyVerdict::Accepted => "accepted",
+            KeyVerdict::Rejected => "rejected",
+            KeyVerdict::Violated => "violated",
+            KeyVerdict::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+impl From<&omnilink_report::Verdict> for KeyVerdict {
+    fn from(verdict: &omnilink_report::Verdict) -> KeyVerdict {
+        match verdict {
+            omnilink_report::Verdict::Accepted => KeyVerdict::Accepted,
+            omnilink_report::Verdict::Inconclusive { .. } => KeyVerdict::Inconclusive,
+            omnilink_report::Verdict::Rejected(rejection) => match rejection.evidence {
+                Evidence::Invariant(_) => KeyVerdict::Violated,
+                _ => KeyVerdict::Rejected,
+            },
+        }
+    }
 }
 
 /// What a later check of the same key begins with.
@@ -67,7 +105,7 @@ pub struct Carried {
 
 impl Judge {
     /// Checks the operations of one key.
-    pub fn check_key(&self, key: Key<'_>) -> Result<KeyVerdict, Failed> {
+    pub fn check_key(&self, key: Key<'_>) -> Result<CheckedKey, Failed> {
         match self.against.builtin() {
             Some(builtin) => builtin.check_key(&self.options, key),
             None => check_whole(&*self.against, &self.options, key),
@@ -125,7 +163,7 @@ impl KeyOps for NoOps {
 }
 
 /// Checks a key by its whole history.
-pub(crate) fn check_whole(against: &dyn Against, options: &Options, key: Key<'_>) -> Result<KeyVerdict, Failed> {
+pub(crate) fn check_whole(against: &dyn Against, options: &CheckOptions, key: Key<'_>) -> Result<CheckedKey, Failed> {
     if key.begin.is_some() || key.cut.is_some() {
         let message =
             format!("unsupported: states of `{}` cannot be carried from one check to another", against.name());
@@ -139,39 +177,42 @@ pub(crate) fn check_whole(against: &dyn Against, options: &Options, key: Key<'_>
     let operations = ops.len() as u64;
     let recording = Recording::of(History::from_ops(key.ops.processes().into(), ops));
     let case = &mut Case { recording: &recording, label: key.label, witness: None, limits: key.limits };
-    Ok(KeyVerdict::of(against.check(options, case, None)?, operations, None))
+    Ok(CheckedKey::of(against.check(options, case, None)?, operations, None))
 }
 
-impl KeyVerdict {
+impl CheckedKey {
     /// The verdict of a report.
-    pub(crate) fn of(report: Report, operations: u64, carried: Option<Carried>) -> KeyVerdict {
+    pub(crate) fn of(report: Report, operations: u64, carried: Option<Carried>) -> CheckedKey {
         let report = report.with_headline();
-        let is_accepted = report.verdict == report::Verdict::Accepted;
-        KeyVerdict {
+        let verdict = KeyVerdict::from(&report.verdict);
+        CheckedKey {
             operations,
-            word: report.verdict.word(),
-            reason: report::sentence(&report),
-            report: (!is_accepted).then(|| Box::new(report)),
+            verdict,
+            reason: omnilink_report::sentence(&report),
+            report: (verdict != KeyVerdict::Accepted).then(|| Box::new(report)),
             carried,
         }
     }
 
     /// A key with too many operations to be kept for a report.
-    pub(crate) fn without_report(verdict: &Verdict<Witness, Failure>, operations: u64) -> KeyVerdict {
-        let (word, reason) = match verdict {
-            Verdict::Accepted(_) => ("accepted", None),
-            Verdict::Inconclusive(stop) => ("inconclusive", Some(stop.to_string())),
-            Verdict::Rejected(Failure::Contradiction { reason, .. }) => ("rejected", Some(reason.clone())),
+    pub(crate) fn without_report(verdict: &Verdict<Witness, Failure>, operations: u64) -> CheckedKey {
+        let (verdict, reason) = match verdict {
+            Verdict::Accepted(_) => (KeyVerdict::Accepted, None),
+            Verdict::Inconclusive(stop) => (KeyVerdict::Inconclusive, Some(stop.to_string())),
+            Verdict::Rejected(Failure::Contradiction { reason, .. }) => (KeyVerdict::Rejected, Some(reason.clone())),
             Verdict::Rejected(Failure::Stuck { explanation, .. }) => {
                 let explained = explanation.explained;
-                ("rejected", Some(format!("no order continues after {explained} of its {operations} operations")))
+                (
+                    KeyVerdict::Rejected,
+                    Some(format!("no order continues after {explained} of its {operations} operations")),
+                )
             }
         };
-        KeyVerdict { operations, word, reason, report: None, carried: None }
+        CheckedKey { operations, verdict, reason, report: None, carried: None }
     }
 
     /// A key that is accepted.
-    pub(crate) fn accepted(operations: u64, carried: Option<Carried>) -> KeyVerdict {
-        KeyVerdict { operations, word: report::Verdict::Accepted.word(), reason: None, report: None, carried }
+    pub(crate) fn accepted(operations: u64, carried: Option<Carried>) -> CheckedKey {
+        CheckedKey { operations, verdict: KeyVerdict::Accepted, reason: None, report: None, carried }
     }
 }

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use history::{Cut, OpId, Stop, Verdict};
-use report::{Evidence, Mentions, Missed, OpRef, Rejection, Report};
-use search::{Route, Stats, Witness};
-use weak::{Answer, Blocked, ByAction, Effort, Explained, Failure, Level, Unexplained};
+use omnilink_history::{Cut, OpId, Stop, Verdict};
+use omnilink_report::{Evidence, Mentions, Missed, OpRef, Rejection, Report};
+use omnilink_search::{Route, Stats, Witness};
+use omnilink_weak::{Answer, Blocked, ByAction, Effort, Explained, Failure, Level, Unexplained};
 
 use crate::input::InputError;
 use crate::recording::Held;
 use crate::show::{ShowBuilder, Way};
-use crate::{Case, Failed, Judge, Limits, Options, Recording, Stage};
+use crate::{Case, CheckOptions, Failed, Judge, Limits, Recording, Stage};
 
 /// The most operations that a report lists as seen or missed by one.
 const MOST_LISTED: usize = 6;
@@ -57,17 +57,17 @@ impl Limits for Brief<'_> {
 }
 
 /// How to check.
-pub(crate) fn options(asked: &Options) -> weak::Options {
-    weak::Options {
+pub(crate) fn options(asked: &CheckOptions) -> omnilink_weak::WeakOptions {
+    omnilink_weak::WeakOptions {
         level: asked.level(),
         context: asked.context,
-        method: weak::Method::default(),
+        method: omnilink_weak::Method::default(),
         search: crate::search_options(asked, asked.shortcuts && !asked.exhaustive),
     }
 }
 
 /// Refuses what is not defined at these levels.
-pub(crate) fn refuse(asked: &Options, has_witness: bool) -> Result<(), InputError> {
+pub(crate) fn refuse(asked: &CheckOptions, has_witness: bool) -> Result<(), InputError> {
     let what = match (asked.assume.is_empty(), has_witness, &asked.order_by) {
         (false, ..) => "--assume",
         (_, true, _) => "--witness",
@@ -94,7 +94,7 @@ pub(crate) struct Found<S> {
 
 /// The trace that was checked.
 pub(crate) struct Seen<'a> {
-    pub(crate) asked: &'a Options,
+    pub(crate) asked: &'a CheckOptions,
     pub(crate) held: &'a Held,
     pub(crate) label: &'a str,
     pub(crate) spec: &'a str,
@@ -108,7 +108,7 @@ impl Seen<'_> {
         &self,
         found: Found<S>,
         builder: Option<&mut ShowBuilder>,
-        show: impl Fn(S) -> report::State,
+        show: impl Fn(S) -> omnilink_report::State,
     ) -> Result<(Report, Vec<OpId>), Failed> {
         let mut mentions = Mentions::default();
         let level = self.asked.level();
@@ -121,7 +121,9 @@ impl Seen<'_> {
         let mut missed_by = Vec::new();
         let verdict = match found.verdict {
             Verdict::Inconclusive(stop) => match found.limit {
-                Some(words) => report::Verdict::Inconclusive { limit: report::Limit::Operations, stop: words },
+                Some(words) => {
+                    omnilink_report::Verdict::Inconclusive { limit: omnilink_report::Limit::Operations, stop: words }
+                }
                 None => crate::inconclusive(stop, stop.to_string()),
             },
             Verdict::Accepted(explained) => {
@@ -136,10 +138,10 @@ impl Seen<'_> {
                         .collect();
                 }
                 missed_by = explained.missed;
-                report::Verdict::Accepted
+                omnilink_report::Verdict::Accepted
             }
             Verdict::Rejected(Unexplained::Contradiction { ops, reason }) => {
-                report::Verdict::Rejected(Box::new(contradiction(&ops, &reason, &mut mentions)))
+                omnilink_report::Verdict::Rejected(Box::new(contradiction(&ops, &reason, &mut mentions)))
             }
             Verdict::Rejected(Unexplained::Views(failure)) => {
                 let ids: Vec<OpId> = failure.blocked.iter().map(|blocked| blocked.op).take(MOST_MISSING).collect();
@@ -151,7 +153,7 @@ impl Seen<'_> {
                     found.part,
                     named.join(", or ")
                 );
-                report::Verdict::Rejected(Box::new(rejection(sentence, failure, &mut mentions, show)))
+                omnilink_report::Verdict::Rejected(Box::new(rejection(sentence, failure, &mut mentions, show)))
             }
         };
         if let Some(builder) = builder {
@@ -169,15 +171,15 @@ impl Seen<'_> {
         let mut stats = crate::stats(&found.stats, &found.method, &mut |id| mentions.op(id));
         stats.no_procedure = found.no_procedure;
         let report = Report {
-            schema: report::SCHEMA.into(),
-            history: report::History {
+            schema: omnilink_report::SCHEMA.into(),
+            history: omnilink_report::History {
                 name: self.label.into(),
                 operations: Some(self.operations as u64),
                 processes: self.held.processes().len(),
                 cuts: crate::cuts(self.cuts),
                 events: Vec::new(),
             },
-            spec: report::Spec { name: self.spec.into(), constants: Vec::new() },
+            spec: omnilink_report::Spec { name: self.spec.into(), constants: Vec::new() },
             order: crate::order(&level),
             level: reported,
             verdict,
@@ -211,14 +213,14 @@ fn rejection<S>(
     sentence: String,
     failure: Failure<S>,
     mentions: &mut Mentions<OpId>,
-    show: impl Fn(S) -> report::State,
+    show: impl Fn(S) -> omnilink_report::State,
 ) -> Rejection {
     let blocked: Vec<OpRef> = failure.blocked.iter().map(|blocked| mentions.op(blocked.op)).collect();
     let mut view = |blocked: Blocked<S>| {
         let mut last = |ops: &[OpId]| -> Vec<OpRef> {
             ops[ops.len().saturating_sub(MOST_LISTED)..].iter().map(|&op| mentions.op(op)).collect()
         };
-        report::View {
+        omnilink_report::View {
             must_see: last(&blocked.must_see),
             must_see_count: blocked.must_see.len(),
             may_miss: last(&blocked.may_miss),
@@ -230,7 +232,7 @@ fn rejection<S>(
         }
     };
     let views = failure.blocked.into_iter().take(MOST_MISSING).map(&mut view).collect();
-    let evidence = Evidence::Views(report::Views { views, holds: None });
+    let evidence = Evidence::Views(omnilink_report::Views { views, holds: None });
     Rejection { sentence, details: String::new(), blocked, explained: failure.explained, evidence }
 }
 
@@ -242,7 +244,7 @@ impl Judge {
         recordings: &[Recording],
         limits: &dyn Limits,
         tell: impl FnOnce(&ByAction),
-    ) -> Result<weak::Found, Failed> {
+    ) -> Result<omnilink_weak::Found, Failed> {
         let mut actions: Vec<Arc<str>> = Vec::new();
         let mut counts: Vec<u64> = Vec::new();
         for recording in recordings {
@@ -264,16 +266,16 @@ impl Judge {
             };
             let limits = &Brief { limits, steps: steps.saturating_add(for_each * counts[place]) };
             let level = Some(level.clone());
-            let options = Options { level, max_width, coverage: false, ..self.options.clone() };
+            let options = CheckOptions { level, max_width, coverage: false, ..self.options.clone() };
             let mut case = Case { recording: &recordings[place], label: "", witness: None, limits };
             let report = match self.against.check(&options, &mut case, None) {
                 Err(Failed::Stopped(_)) => return Ok(Answer::Undecided),
                 report => report?,
             };
             Ok(match &report.verdict {
-                report::Verdict::Accepted => Answer::Accepted,
-                report::Verdict::Inconclusive { .. } => Answer::Undecided,
-                report::Verdict::Rejected(rejection) => {
+                omnilink_report::Verdict::Accepted => Answer::Accepted,
+                omnilink_report::Verdict::Inconclusive { .. } => Answer::Undecided,
+                omnilink_report::Verdict::Rejected(rejection) => {
                     let contradicting = match &rejection.evidence {
                         Evidence::Contradiction { operations } => operations.clone(),
                         _ => Vec::new(),
@@ -283,6 +285,6 @@ impl Judge {
                 }
             })
         };
-        weak::find(recordings.len(), &actions, ask, tell)
+        omnilink_weak::find(recordings.len(), &actions, ask, tell)
     }
 }

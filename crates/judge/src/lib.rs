@@ -1,24 +1,24 @@
 //! Decides about traces: files in, a report out.
 //!
 //! ```
-//! use history::{History, format};
-//! use omnilink_judge::{Case, Judge, Options, Recording, Unlimited};
+//! use omnilink_history::{History, format};
+//! use omnilink_judge::{Case, Judge, CheckOptions, Recording, Unlimited};
 //!
-//! let judge = Judge::new("register", Options::default()).expect("a built-in specification");
+//! let judge = Judge::new("register", CheckOptions::default()).expect("a built-in specification");
 //! // `Recording::at` reads a file or a directory instead.
 //! let trace = format::text::read(b"a [1 2] write(1)\nb [3 4] read() = 0\n")?;
 //! let recording = Recording::of(History::new(trace)?);
 //! let mut case = Case { recording: &recording, label: "stale", witness: None, limits: &Unlimited };
 //! let report = judge.report(&mut case).expect("a verdict");
 //! assert_eq!(report.verdict.word(), "rejected");
-//! println!("{}", report::text(&report, report::Detail::Brief, false));
+//! println!("{}", omnilink_report::text(&report, omnilink_report::Detail::Brief, false));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! ```text
 //!  Queue.tla, Queue.cfg, omnilink.toml ── Judge::new ──► Judge
 //!  run.jsonl, run/*.seg                ── Recording::at ──► Recording
-//!  Judge, Recording                    ── Judge::report ──► report::Report, or Failed
+//!  Judge, Recording                    ── Judge::report ──► omnilink_report::Report, or Failed
 //! ```
 //!
 //! The command, fuzzing and tests in Rust share this crate. It reads the files passed to it and the files they refer
@@ -27,7 +27,10 @@
 
 mod builtin;
 pub mod complaint;
-mod guard;
+#[cfg(feature = "tla")]
+mod environment;
+mod follow_up;
+mod halting;
 pub mod input;
 pub mod join;
 mod keys;
@@ -37,47 +40,44 @@ pub mod load;
 #[cfg(feature = "tla")]
 mod log;
 mod mixed;
-mod next;
 mod own_order;
 mod parts;
 mod recording;
-mod serial;
+mod serial_runs;
 mod show;
 #[cfg(feature = "tla")]
 mod tla;
-#[cfg(feature = "tla")]
-mod world;
 
 use std::fmt::Debug;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use history::{Cut, OpId, Precedence, Stop};
-use models::Model;
-use report::Report;
-use search::{Criterion, Stats};
-use weak::{Class, Context, Level};
+use omnilink_history::{Cut, OpId, Precedence, Stop};
+use omnilink_models::Model;
+use omnilink_report::Report;
+use omnilink_search::{Criterion, Stats};
+use omnilink_weak::{Class, Context, Level};
 
 use builtin::Builtin;
 pub use complaint::Complaint;
-pub use guard::Stage;
+#[cfg(feature = "tla")]
+pub use environment::{HostWorld, Stopper, guarded, limit};
+pub use halting::Stage;
 pub use input::InputError;
-pub use keys::{Carried, Key, KeyOps, KeyVerdict};
+pub use keys::{Carried, CheckedKey, Key, KeyOps, KeyVerdict};
 #[cfg(feature = "tla")]
 pub use log::infer;
 pub use recording::{Recording, operation, witness_line};
-pub use serial::is_lineup;
+pub use serial_runs::is_lineup;
 use show::ShowBuilder;
 pub use show::{Assumption, Inspection, ShowOptions};
 #[cfg(feature = "tla")]
 pub use tla::{Bound, Tla};
-#[cfg(feature = "tla")]
-pub use world::{HostWorld, Stopper, guarded, limit};
 
 /// The files of a specification, and how to search.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct CheckOptions {
     /// The configuration of a TLA+ module; if `None`, the module's path with `.cfg`.
     pub config: Option<PathBuf>,
     /// Directories to search for modules that are neither beside the root module nor built in.
@@ -113,9 +113,9 @@ pub struct Options {
     pub is_foreign: bool,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for CheckOptions {
+    fn default() -> CheckOptions {
+        CheckOptions {
             config: None,
             includes: Vec::new(),
             settings: None,
@@ -135,7 +135,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl CheckOptions {
     /// The field of the system's own order, from here or from the settings of a specification, if it is to be tried. An
     /// order under assumptions has to be searched.
     fn own_order<'a>(&'a self, set: Option<&'a str>) -> Option<&'a str> {
@@ -216,7 +216,7 @@ impl<E: Into<InputError>> From<E> for Failed {
 #[derive(Debug)]
 pub struct Judge {
     against: Box<dyn Against>,
-    options: Options,
+    options: CheckOptions,
 }
 
 /// A specification that a judge checks traces against.
@@ -227,7 +227,7 @@ trait Against: Debug + Send + Sync {
     /// Checks one trace, and keeps everything for inspection if requested.
     fn check(
         &self,
-        options: &Options,
+        options: &CheckOptions,
         case: &mut Case<'_>,
         builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed>;
@@ -235,14 +235,14 @@ trait Against: Debug + Send + Sync {
     /// Shows other states of a checked trace.
     fn walk(
         &self,
-        options: &Options,
+        options: &CheckOptions,
         case: &Case<'_>,
         shown: &mut Inspection,
         look: &ShowOptions,
     ) -> Result<(), Failed>;
 
     /// The operations that traces may have, as far as known.
-    fn operations(&self, _options: &Options, _recording: &Recording) -> Result<Vec<String>, Failed> {
+    fn operations(&self, _options: &CheckOptions, _recording: &Recording) -> Result<Vec<String>, Failed> {
         Ok(Vec::new())
     }
 
@@ -257,7 +257,7 @@ trait Against: Debug + Send + Sync {
     }
 
     /// How commands name it, if they can and reports do not have any yet.
-    fn named(&self) -> Option<next::Named<'_>> {
+    fn named(&self) -> Option<follow_up::Named<'_>> {
         None
     }
 
@@ -296,18 +296,22 @@ impl Case<'_> {
 impl Judge {
     /// Reads a specification: a TLA+ module or the serial runs of an object by their path, or a built-in one by its
     /// name.
-    pub fn new(spec: &str, options: Options) -> Result<Judge, Failed> {
+    pub fn new(spec: &str, options: CheckOptions) -> Result<Judge, Failed> {
         let path = Path::new(spec);
         let against: Box<dyn Against> = match is_tla(path) {
             true => tla_module(spec, &options)?,
-            false if is_lineup(path) => Box::new(serial::Serial::read(path)?),
+            false if is_lineup(path) => Box::new(serial_runs::Serial::read(path)?),
             false => Box::new(Builtin::find(spec)?),
         };
         Ok(Judge { against, options })
     }
 
     /// Checks against a specification of the user's own, which is created for each check. Reports call it `name`.
-    pub fn of_model<M: Model>(name: &str, model: impl Fn() -> M + Send + Sync + 'static, options: Options) -> Judge {
+    pub fn of_model<M: Model>(
+        name: &str,
+        model: impl Fn() -> M + Send + Sync + 'static,
+        options: CheckOptions,
+    ) -> Judge {
         Judge { against: Box::new(Builtin::own(name, model)), options }
     }
 
@@ -348,7 +352,7 @@ impl Judge {
         report.notes.extend(case.recording.notes().iter().cloned());
         report.history.events = case.recording.events().iter().take(MOST_EVENTS).map(event).collect();
         if let Some(named) = self.against.named().filter(|_| report.next.is_empty()) {
-            report.next = next::commands(&named, &self.options, case.recording, &report);
+            report.next = follow_up::commands(&named, &self.options, case.recording, &report);
         }
         Ok(report.with_headline())
     }
@@ -382,12 +386,12 @@ impl Judge {
 }
 
 #[cfg(feature = "tla")]
-fn tla_module(spec: &str, options: &Options) -> Result<Box<dyn Against>, Failed> {
+fn tla_module(spec: &str, options: &CheckOptions) -> Result<Box<dyn Against>, Failed> {
     Ok(Box::new(Tla::load(Path::new(spec), options).map_err(Failed::Spec)?))
 }
 
 #[cfg(not(feature = "tla"))]
-fn tla_module(spec: &str, _: &Options) -> Result<Box<dyn Against>, Failed> {
+fn tla_module(spec: &str, _: &CheckOptions) -> Result<Box<dyn Against>, Failed> {
     let message = format!("unsupported TLA+ module `{spec}`: this program was built without the feature `tla`");
     Err(Failed::Spec(vec![Complaint::new(message)]))
 }
@@ -452,31 +456,31 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
         Stage::Explaining => Some(format!("the reasons were not found: {stop}")),
     };
     let verdict = match stage {
-        Stage::Explaining => report::Verdict::Rejected(Box::new(report::Rejection {
+        Stage::Explaining => omnilink_report::Verdict::Rejected(Box::new(omnilink_report::Rejection {
             sentence: "no order of the operations is legal".into(),
             details: String::new(),
             blocked: Vec::new(),
             explained: 0,
-            evidence: report::Evidence::Contradiction { operations: Vec::new() },
+            evidence: omnilink_report::Evidence::Contradiction { operations: Vec::new() },
         })),
         _ => inconclusive(stop, format!("{stop} while {stage}")),
     };
     Report {
-        schema: report::SCHEMA.into(),
-        history: report::History {
+        schema: omnilink_report::SCHEMA.into(),
+        history: omnilink_report::History {
             name: label.into(),
             operations: None,
             processes: 0,
             cuts: Vec::new(),
             events: Vec::new(),
         },
-        spec: report::Spec { name: spec.into(), constants: Vec::new() },
+        spec: omnilink_report::Spec { name: spec.into(), constants: Vec::new() },
         order: order(level),
         level: reported(level),
         verdict,
         operations: Vec::new(),
         sources: Vec::new(),
-        stats: report::Stats {
+        stats: omnilink_report::Stats {
             method: "given up".into(),
             returned: if stage == Stage::Searching { operations } else { 0 },
             evaluations: 0,
@@ -513,15 +517,15 @@ fn incomplete(report: Report, losses: &[String]) -> Report {
 }
 
 /// An inconclusive verdict, with its reason in words.
-fn inconclusive(stop: Stop, words: String) -> report::Verdict {
+fn inconclusive(stop: Stop, words: String) -> omnilink_report::Verdict {
     let limit = match stop {
-        Stop::Time => report::Limit::Time,
-        Stop::Memory => report::Limit::Memory,
-        Stop::Width => report::Limit::Width,
-        Stop::Interrupted => report::Limit::Interrupt,
-        Stop::Incomplete => report::Limit::Incomplete,
+        Stop::Time => omnilink_report::Limit::Time,
+        Stop::Memory => omnilink_report::Limit::Memory,
+        Stop::Width => omnilink_report::Limit::Width,
+        Stop::Interrupted => omnilink_report::Limit::Interrupt,
+        Stop::Incomplete => omnilink_report::Limit::Incomplete,
     };
-    report::Verdict::Inconclusive { limit, stop: words }
+    omnilink_report::Verdict::Inconclusive { limit, stop: words }
 }
 
 /// The extension of TLA+ modules.
@@ -534,26 +538,26 @@ pub fn is_tla(path: &Path) -> bool {
 pub const MAX_WIDTH: usize = 250_000;
 
 /// Search options, with or without optimizations that provably make no difference.
-fn search_options(options: &Options, reduce: bool) -> search::Options {
-    let default = search::Options::default();
+fn search_options(options: &CheckOptions, reduce: bool) -> omnilink_search::Options {
+    let default = omnilink_search::Options::default();
     let first_width = default.first_width.filter(|_| options.shortcuts && !options.exhaustive);
     let max_width = options.max_width.or((!options.exhaustive).then_some(MAX_WIDTH));
     let criterion = Criterion { precedence: options.level().order };
-    search::Options { criterion, by_level: options.exhaustive, reduce, max_width, first_width }
+    omnilink_search::Options { criterion, by_level: options.exhaustive, reduce, max_width, first_width }
 }
 
-fn order(level: &Level) -> report::Order {
+fn order(level: &Level) -> omnilink_report::Order {
     match level.order {
-        Precedence::RealTime => report::Order::RealTime,
-        Precedence::Program => report::Order::Program,
-        Precedence::None => report::Order::None,
+        Precedence::RealTime => omnilink_report::Order::RealTime,
+        Precedence::Program => omnilink_report::Order::Program,
+        Precedence::None => omnilink_report::Order::None,
     }
 }
 
 /// The level in a report, if operations need not see everything before them.
-fn reported(level: &Level) -> Option<report::Level> {
+fn reported(level: &Level) -> Option<omnilink_report::Level> {
     let is_weak = level.class() != Class::Strong;
-    is_weak.then(|| report::Level { name: level.to_string(), missing: 0, missed: Vec::new() })
+    is_weak.then(|| omnilink_report::Level { name: level.to_string(), missing: 0, missed: Vec::new() })
 }
 
 /// A word, quoted for a shell.
@@ -564,21 +568,21 @@ pub fn quoted(word: impl std::fmt::Display) -> String {
 }
 
 /// A verdict under assumptions is about fewer orders.
-fn assumed_notes(options: &Options) -> Vec<String> {
+fn assumed_notes(options: &CheckOptions) -> Vec<String> {
     let assumed: Vec<String> = assumed(options).iter().map(|assumption| format!("`{assumption}`")).collect();
     let note = || format!("the verdict covers only orders consistent with: {}", assumed.join(", "));
     if assumed.is_empty() { Vec::new() } else { vec![note()] }
 }
 
-fn assumed(options: &Options) -> Vec<String> {
+fn assumed(options: &CheckOptions) -> Vec<String> {
     options.assume.iter().map(Assumption::to_string).collect()
 }
 
 /// The maximum number of events in a report.
 const MOST_EVENTS: usize = 10_000;
 
-fn event(event: &history::Event) -> report::Event {
-    report::Event {
+fn event(event: &omnilink_history::Event) -> omnilink_report::Event {
+    omnilink_report::Event {
         name: event.name.to_string(),
         start: event.start,
         end: event.end,
@@ -600,13 +604,17 @@ fn cuts(cuts: &[Cut]) -> Vec<String> {
 const MOST_IN_FLIGHT: usize = 8;
 
 /// The cost of a check.
-fn stats(stats: &Stats, method: &str, mention: &mut dyn FnMut(OpId) -> report::OpRef) -> report::Stats {
-    let widest = stats.widest.as_ref().map(|widest| report::Widest {
+fn stats(
+    stats: &Stats,
+    method: &str,
+    mention: &mut dyn FnMut(OpId) -> omnilink_report::OpRef,
+) -> omnilink_report::Stats {
+    let widest = stats.widest.as_ref().map(|widest| omnilink_report::Widest {
         width: widest.width,
         at: widest.goal.map(&mut *mention),
         in_flight: widest.in_flight.iter().take(MOST_IN_FLIGHT).map(|&op| mention(op)).collect(),
     });
-    report::Stats {
+    omnilink_report::Stats {
         method: method.into(),
         no_procedure: None,
         returned: stats.operations,

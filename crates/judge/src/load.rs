@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tla::config::{self, Config};
-use tla::ir::{DefId, Module};
-use tla::program::{Options, Program, link};
-use tla::resolve::{Loader, resolve, resolve_expression};
-use tla::strings::Strings;
+use omnilink_tla::config::{self, Config};
+use omnilink_tla::ir::{DefId, Module};
+use omnilink_tla::program::{LinkOptions, Program, link};
+use omnilink_tla::resolve::{Loader, resolve, resolve_expression};
+use omnilink_tla::strings::Strings;
 
 use crate::complaint::{Complaint, Text};
 
@@ -43,7 +43,12 @@ pub struct Parts {
 }
 
 /// Reads a module, its configuration, and expressions to evaluate.
-pub fn load(file: &Path, around: &Around, options: Options, expressions: &[&str]) -> Result<Loaded, Vec<Complaint>> {
+pub fn load(
+    file: &Path,
+    around: &Around,
+    options: LinkOptions,
+    expressions: &[&str],
+) -> Result<Loaded, Vec<Complaint>> {
     let beside = file.with_extension("cfg");
     let is_config_missing = around.config.is_none() && !beside.is_file();
     let mut loaded = Parts::read(file, around)?.link(options, expressions).map_err(|mut complaints| {
@@ -63,7 +68,7 @@ pub fn load_expression(expression: &str, extends: &[String]) -> Result<Loaded, V
     let extends = if extends.is_empty() { String::new() } else { format!("EXTENDS {}\n", extends.join(", ")) };
     let text = format!("---- MODULE Expression ----\n{extends}====");
     let config = Text { path: String::new(), text: String::new() };
-    let options = Options { without_behavior: true, ..Options::default() };
+    let options = LinkOptions { without_behavior: true, ..LinkOptions::default() };
     Parts::new("--extends", &text, config, &mut Files { directories: Vec::new() })?.link(options, &[expression])
 }
 
@@ -99,7 +104,7 @@ impl Parts {
     }
 
     /// Links a program, with expressions to evaluate.
-    pub fn link(self, options: Options, expressions: &[&str]) -> Result<Loaded, Vec<Complaint>> {
+    pub fn link(self, options: LinkOptions, expressions: &[&str]) -> Result<Loaded, Vec<Complaint>> {
         let Parts { mut module, config, text } = self;
         let expressions = expressions.iter().map(|text| resolve_expression(&mut module, text));
         let expressions = expressions.collect::<Result<_, _>>().map_err(|errors| Complaint::of_modules(&errors))?;
@@ -112,7 +117,7 @@ impl Parts {
 
 /// The errors of the configuration and of the modules together.
 fn both(
-    config: Result<Config, Vec<tla_syntax::Diagnostic>>,
+    config: Result<Config, Vec<omnilink_tla_syntax::Diagnostic>>,
     module: Result<Module, Vec<Complaint>>,
     text: &Text,
 ) -> Result<(Config, Module), Vec<Complaint>> {

@@ -7,21 +7,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use history::{Call, Interval, Op, OpId, ProcessId, Schema, Stop, Value};
-use logs::{Bound, Checked, Failure, File, Outcome, Prepared, Problem};
-use report::{Field, Report, Timeline, Verdict};
-use settings::log::{Log, matches};
-use tla::error::ErrorKind;
-use tla::machine::Machine;
-use tla::program::Program;
-use validate::{ReportBuilder, shown_state};
+use omnilink_history::{Call, Interval, Op, OpId, ProcessId, Schema, Stop, Value};
+use omnilink_logs::{Bound, Checked, Failure, File, LogOutcome, Prepared, Problem};
+use omnilink_report::{Field, Report, Timeline, Verdict};
+use omnilink_settings::log::{Log, matches};
+use omnilink_tla::error::ErrorKind;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::Program;
+use omnilink_validate::{ReportBuilder, shown_state};
 
 use crate::complaint::Complaint;
+use crate::environment::{self, HostWorld, Stopper, guarded};
 use crate::input::{self, InputError};
 use crate::show::{ShowBuilder, ShowOptions, TimelineBuilder};
 use crate::tla::Tla;
-use crate::world::{self, HostWorld, Stopper, guarded};
-use crate::{Case, Failed, Options, Stage, operation};
+use crate::{Case, CheckOptions, Failed, Stage, operation};
 
 /// The maximum number of lines of a log that a report quotes.
 const MOST_LINES: usize = 3;
@@ -54,9 +54,10 @@ fn files(path: &Path, log: &Log) -> Result<Vec<PathBuf>, InputError> {
 pub fn infer(spec: &Path, log: &Path, header: usize) -> Result<String, Failed> {
     let around = crate::load::Around::default();
     let mut parts = crate::load::Parts::read(spec, &around).map_err(Failed::Spec)?;
-    logs::fill_constants(&parts.module, &mut parts.config);
+    omnilink_logs::fill_constants(&parts.module, &mut parts.config);
     crate::tla::assume_behavior(&mut parts);
-    let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
+    let options =
+        omnilink_tla::program::LinkOptions { skip_properties: true, ..omnilink_tla::program::LinkOptions::default() };
     let loaded = parts.link(options, &[]).map_err(Failed::Spec)?;
     let mut read = Vec::new();
     for file in files(log, &Log::default())? {
@@ -74,9 +75,9 @@ pub fn infer(spec: &Path, log: &Path, header: usize) -> Result<String, Failed> {
         return Err(Failed::Input(InputError::new("no file begins with `{`")));
     }
     let sources = &loaded.program.module.sources;
-    let lines = logs::Lines::read(&read, header).map_err(|problem| failed(problem.into(), None, sources))?;
+    let lines = omnilink_logs::Lines::read(&read, header).map_err(|problem| failed(problem.into(), None, sources))?;
     let names: Vec<&str> = read.iter().map(|file| file.name.as_str()).collect();
-    Ok(logs::infer(&loaded.program, &lines.lines, log.is_dir().then(|| pattern(&names)).as_deref()))
+    Ok(omnilink_logs::infer(&loaded.program, &lines.lines, log.is_dir().then(|| pattern(&names)).as_deref()))
 }
 
 /// A pattern for the names of files: their common extension.
@@ -98,7 +99,7 @@ impl Tla {
     /// Checks one log.
     pub(crate) fn check_log(
         &self,
-        asked: &Options,
+        asked: &CheckOptions,
         case: &mut Case<'_>,
         builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
@@ -151,7 +152,10 @@ impl Tla {
         );
         let prepared = prepared.map_err(|failure| failed(failure, None, &parts.module.sources))?;
         let config = parts.config.clone();
-        let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
+        let options = omnilink_tla::program::LinkOptions {
+            skip_properties: true,
+            ..omnilink_tla::program::LinkOptions::default()
+        };
         let loaded = parts.link(options, &[]).map_err(Failed::Spec)?;
         let program = &loaded.program;
         let run = LogRun { asked, label: case.label, prepared: &prepared, program, config: &config };
@@ -165,12 +169,12 @@ impl Tla {
         });
         let mut report = match (done, stop.limit()) {
             (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(limit)) => {
-                return Err(Failed::Stopped(world::stop(limit)));
+                return Err(Failed::Stopped(environment::stop(limit)));
             }
             (done, _) => done?,
         };
         report.spec.name = self.name_of_file();
-        let shown = |value: &tla::value::Value| value.display(&program.module.strings).to_string();
+        let shown = |value: &omnilink_tla::value::Value| value.display(&program.module.strings).to_string();
         report.spec.constants =
             prepared.given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) }).collect();
         Ok(report)
@@ -179,11 +183,11 @@ impl Tla {
 
 /// One log and one program.
 struct LogRun<'a> {
-    asked: &'a Options,
+    asked: &'a CheckOptions,
     label: &'a str,
     prepared: &'a Prepared,
     program: &'a Program,
-    config: &'a tla::config::Config,
+    config: &'a omnilink_tla::config::Config,
 }
 
 impl LogRun<'_> {
@@ -197,17 +201,18 @@ impl LogRun<'_> {
         limits.reached(Stage::Binding, 0);
         let fail = |failure: Failure| failed(failure, Some(self.program), &self.program.module.sources);
         let bound = self.prepared.bind(machine, self.config).map_err(fail)?;
-        let options = logs::Options { exhaustive: self.asked.exhaustive, all_orders: !self.asked.shortcuts };
+        let options =
+            omnilink_logs::LogOptions { exhaustive: self.asked.exhaustive, all_orders: !self.asked.shortcuts };
         let total = bound.events.len() as u64;
         let max_width = self.asked.max_width;
-        let mut poll = |stats: &logs::Stats| {
-            let seen = search::Stats {
+        let mut poll = |stats: &omnilink_logs::Stats| {
+            let seen = omnilink_search::Stats {
                 operations: u64::from(stats.explained),
                 steps: stats.evaluations,
                 generated: stats.generated,
                 distinct: stats.distinct,
                 width: usize::try_from(stats.distinct).unwrap_or(usize::MAX),
-                ..search::Stats::default()
+                ..omnilink_search::Stats::default()
             };
             let stop = match max_width {
                 Some(most) if stats.widest > most => Some(Stop::Width),
@@ -217,24 +222,25 @@ impl LogRun<'_> {
             stop
         };
         limits.total(total);
-        let checked = logs::check(self.prepared, &bound, machine, self.config, options, &mut poll).map_err(fail)?;
+        let checked =
+            omnilink_logs::check(self.prepared, &bound, machine, self.config, options, &mut poll).map_err(fail)?;
         // A check that ends in this stage counts as rejected.
-        if matches!(checked.outcome, Outcome::Rejected(_) | Outcome::Violated(..)) {
+        if matches!(checked.outcome, LogOutcome::Rejected(_) | LogOutcome::Violated(..)) {
             limits.reached(Stage::Explaining, 0);
         }
         let names: Vec<Arc<str>> = bound.processes.iter().map(|name| Arc::from(name.as_str())).collect();
         let mut report_builder = ReportBuilder::default();
         let verdict = self.verdict(&checked, &bound, machine, limits, &mut report_builder);
-        let steps = logs::longest(&checked, &bound);
+        let steps = omnilink_logs::longest(&checked, &bound);
         let sequence = sequence(&steps, &bound, &verdict, &report_builder);
         let ops = operations(&bound, &sequence);
-        if let (Some(file), Outcome::Accepted(steps)) = (witness, &checked.outcome) {
+        if let (Some(file), LogOutcome::Accepted(steps)) = (witness, &checked.outcome) {
             self.write_witness(file, steps, &ops, &names).map_err(InputError::new)?;
         }
         let mut notes = bound.notes.clone();
-        if let Outcome::Accepted(steps) = &checked.outcome {
-            notes.extend(logs::vacuity(self.prepared, &bound, self.program, steps));
-            let unlogged = logs::unlogged(steps);
+        if let LogOutcome::Accepted(steps) = &checked.outcome {
+            notes.extend(omnilink_logs::vacuity(self.prepared, &bound, self.program, steps));
+            let unlogged = omnilink_logs::unlogged(steps);
             if !unlogged.is_empty() {
                 notes.push(format!("steps that are not in the log: {}", unlogged.join(", ")));
             }
@@ -245,7 +251,7 @@ impl LogRun<'_> {
             notes.extend(blocked.take(MOST_LINES).map(|id| self.raw_line(&bound, id.index())));
             notes.extend(limits.exceeded().map(|stop| format!("the explanation is not complete: {stop}")));
         }
-        if let Outcome::Inconclusive(..) = &checked.outcome {
+        if let LogOutcome::Inconclusive(..) = &checked.outcome {
             let at = self.standing(&checked, &bound);
             notes.extend(at.map(|(event, _)| self.raw_line(&bound, event)));
         }
@@ -253,14 +259,14 @@ impl LogRun<'_> {
             builder.timeline = self.timeline(&steps, &bound, &ops, &names, look);
             builder.timeline.mentioned = report_builder.mentioned().iter().map(|id| place(&ops[id.index()])).collect();
         }
-        let described: Vec<report::Operation> =
+        let described: Vec<omnilink_report::Operation> =
             report_builder.mentioned().iter().map(|id| described(&ops[id.index()], &names)).collect();
-        let stats = report::Stats {
+        let stats = omnilink_report::Stats {
             method: if options.exhaustive { "searched by level" } else { "searched best first" }.to_owned(),
             no_procedure: None,
             // The sentence of an undecided log says how many events are explained.
             returned: match checked.outcome {
-                Outcome::Inconclusive(..) => 0,
+                LogOutcome::Inconclusive(..) => 0,
                 _ => u64::from(checked.stats.explained),
             },
             evaluations: checked.stats.evaluations,
@@ -270,15 +276,15 @@ impl LogRun<'_> {
             seconds: 0.0,
         };
         Ok(Report {
-            schema: report::SCHEMA.into(),
-            history: report::History {
+            schema: omnilink_report::SCHEMA.into(),
+            history: omnilink_report::History {
                 name: self.label.into(),
                 operations: Some(total),
                 processes: bound.processes.len(),
                 cuts: self.prepared.cuts(),
                 events: Vec::new(),
             },
-            spec: report::Spec { name: String::new(), constants: Vec::new() },
+            spec: omnilink_report::Spec { name: String::new(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),
             level: None,
             verdict,
@@ -289,7 +295,7 @@ impl LogRun<'_> {
             notes,
             tags: Vec::new(),
             clock: None,
-            coverage: self.asked.coverage.then(|| logs::coverage(&bound, self.program, &checked)),
+            coverage: self.asked.coverage.then(|| omnilink_logs::coverage(&bound, self.program, &checked)),
             ended: None,
             interleaving: None,
             keys: None,
@@ -316,28 +322,29 @@ impl LogRun<'_> {
         report_builder: &mut ReportBuilder,
     ) -> Verdict {
         match &checked.outcome {
-            Outcome::Accepted(_) => Verdict::Accepted,
-            Outcome::Rejected(stuck) => {
+            LogOutcome::Accepted(_) => Verdict::Accepted,
+            LogOutcome::Rejected(stuck) => {
                 let mut exceeded = || limits.exceeded().is_some();
-                let rejection = logs::explain(checked, stuck, bound, machine, report_builder, &mut exceeded);
+                let rejection = omnilink_logs::explain(checked, stuck, bound, machine, report_builder, &mut exceeded);
                 Verdict::Rejected(Box::new(rejection))
             }
-            Outcome::Violated(stuck, invariant, state) => {
+            LogOutcome::Violated(stuck, invariant, state) => {
                 let rejection =
-                    logs::explain_violation(checked, stuck, *invariant, state, bound, machine, report_builder);
+                    omnilink_logs::explain_violation(checked, stuck, *invariant, state, bound, machine, report_builder);
                 Verdict::Rejected(Box::new(rejection))
             }
-            Outcome::Inconclusive(Stop::Incomplete, ..) => {
+            LogOutcome::Inconclusive(Stop::Incomplete, ..) => {
                 let at = self.standing(checked, bound).map(|(event, _)| self.shown(bound, event)).unwrap_or_default();
-                let words = logs::lost(checked, bound).unwrap_or_default();
-                let explained = logs::longest(checked, bound).iter().filter(|step| step.event.is_some()).count();
+                let words = omnilink_logs::lost(checked, bound).unwrap_or_default();
+                let explained =
+                    omnilink_logs::longest(checked, bound).iter().filter(|step| step.event.is_some()).count();
                 let events = bound.events.len();
                 let sentence = format!(
                     "{words}; {explained} of {events} events are explained, and lost ones may have come before {at}"
                 );
                 crate::inconclusive(Stop::Incomplete, sentence)
             }
-            Outcome::Inconclusive(stop, _, width) => {
+            LogOutcome::Inconclusive(stop, _, width) => {
                 let explained = checked.stats.explained;
                 let events = bound.events.len();
                 let at = self.standing(checked, bound).map_or(String::new(), |(event, why)| {
@@ -361,7 +368,7 @@ impl LogRun<'_> {
     /// limit that was reached does not apply to this one look.
     fn standing(&self, checked: &Checked, bound: &Bound) -> Option<(usize, Option<String>)> {
         let world = HostWorld::until(self.asked.print, Arc::new(Stopper::default())).foreign(self.asked.is_foreign);
-        logs::standing(checked, bound, &mut Machine::new(self.program, Box::new(world)))
+        omnilink_logs::standing(checked, bound, &mut Machine::new(self.program, Box::new(world)))
     }
 
     /// An event with its place, as in a sentence.
@@ -375,7 +382,7 @@ impl LogRun<'_> {
     fn write_witness(
         &self,
         file: &mut dyn std::io::Write,
-        steps: &[logs::Taken],
+        steps: &[omnilink_logs::Taken],
         ops: &[Op<Call>],
         names: &[Arc<str>],
     ) -> std::io::Result<()> {
@@ -392,7 +399,7 @@ impl LogRun<'_> {
 
     fn timeline(
         &self,
-        steps: &[logs::Taken],
+        steps: &[omnilink_logs::Taken],
         bound: &Bound,
         ops: &[Op<Call>],
         names: &[Arc<str>],
@@ -414,12 +421,12 @@ impl LogRun<'_> {
         for step in steps {
             match (step.event, &step.action) {
                 (Some(event), _) => {
-                    timeline.order.push(report::Placement { op: number(event), partway: false });
+                    timeline.order.push(omnilink_report::Placement { op: number(event), partway: false });
                     states.push(&step.state);
                 }
                 (None, Some(action)) => {
                     let before = u32::try_from(timeline.order.len()).unwrap_or(u32::MAX);
-                    timeline.unlogged.push(report::Unlogged { before, action: action.clone() });
+                    timeline.unlogged.push(omnilink_report::Unlogged { before, action: action.clone() });
                 }
                 (None, None) if states.is_empty() => states.push(&step.state),
                 (None, None) => {}
@@ -428,7 +435,7 @@ impl LogRun<'_> {
         let first = states.len().saturating_sub(look.states.max(1));
         timeline.states = states[first..].iter().map(|state| shown_state(self.program, state)).collect();
         timeline.until = timeline.order.len();
-        timeline.actions = logs::step_names(self.program);
+        timeline.actions = omnilink_logs::step_names(self.program);
         let messages = bound.order.messages().iter();
         timeline.messages = messages.map(|&(send, receive)| (number(send), number(receive))).collect();
         timeline
@@ -437,7 +444,12 @@ impl LogRun<'_> {
 
 /// A sequence of all events that their order allows: the explained ones as in the behavior, then those that have no
 /// explanation.
-fn sequence(steps: &[logs::Taken], bound: &Bound, verdict: &Verdict, report_builder: &ReportBuilder) -> Vec<usize> {
+fn sequence(
+    steps: &[omnilink_logs::Taken],
+    bound: &Bound,
+    verdict: &Verdict,
+    report_builder: &ReportBuilder,
+) -> Vec<usize> {
     let explained: Vec<usize> = steps.iter().filter_map(|step| step.event).collect();
     let mentioned = report_builder.mentioned();
     let blocked: Vec<usize> = match verdict {
@@ -471,7 +483,7 @@ fn operations(bound: &Bound, sequence: &[usize]) -> Vec<Op<Call>> {
             results: Vec::new(),
         };
         let text = |text: &str| {
-            history::format::json::Json::parse(text)
+            omnilink_history::format::json::Json::parse(text)
                 .ok()
                 .and_then(|json| plain(&json))
                 .unwrap_or_else(|| Value::str(text))
@@ -494,8 +506,8 @@ fn operations(bound: &Bound, sequence: &[usize]) -> Vec<Op<Call>> {
 }
 
 /// A value that needs no quotes or braces of its own.
-fn plain(json: &history::format::json::Json) -> Option<Value> {
-    use history::format::json::Json;
+fn plain(json: &omnilink_history::format::json::Json) -> Option<Value> {
+    use omnilink_history::format::json::Json;
     match json {
         Json::Text(text) => Some(Value::str(text.as_str())),
         Json::Number(number) => Some(number.clone()),
@@ -505,12 +517,12 @@ fn plain(json: &history::format::json::Json) -> Option<Value> {
     }
 }
 
-fn described(op: &Op<Call>, names: &[Arc<str>]) -> report::Operation {
-    operation(history::name(names, op.process, op.index), op)
+fn described(op: &Op<Call>, names: &[Arc<str>]) -> omnilink_report::Operation {
+    operation(omnilink_history::name(names, op.process, op.index), op)
 }
 
 /// Why a log could not be checked, at its place.
-fn failed(failure: Failure, program: Option<&Program>, sources: &tla::source::Sources) -> Failed {
+fn failed(failure: Failure, program: Option<&Program>, sources: &omnilink_tla::source::Sources) -> Failed {
     match failure {
         Failure::Problems(problems) => {
             Failed::Spec(problems.iter().map(|problem: &Problem| Complaint::of_log(sources, problem)).collect())

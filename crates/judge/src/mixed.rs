@@ -1,9 +1,9 @@
 //! Errors in operations, with their lines: those that do not fit a specification in Rust, and numbers and texts with the
 //! same digits.
 
-use models::check::Error;
-use models::digits::{self, Mixed};
-use report::clean;
+use omnilink_models::check::Error;
+use omnilink_models::digits::{self, Mixed};
+use omnilink_report::clean;
 
 use crate::input::InputError;
 use crate::recording::Recording;

@@ -6,13 +6,13 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use history::{Call, Op, Value};
-use report::{Operation, Verdict};
-use search::{Follower, Misfit, Spec, Witness};
+use omnilink_history::{Call, Op, Value};
+use omnilink_report::{Operation, Verdict};
+use omnilink_search::{Follower, Misfit, Spec, Witness};
 
 use crate::input::InputError;
 use crate::recording::Held;
-use crate::{Failed, Limits, Stage, guard};
+use crate::{Failed, Limits, Stage, halting};
 
 /// Follows the order of a field, if it is legal. Operations come by start; only those that count have a call.
 pub(crate) fn follow<S: Spec, P: Borrow<S::Op>>(
@@ -27,7 +27,7 @@ pub(crate) fn follow<S: Spec, P: Borrow<S::Op>>(
     let (mut misfit, mut count, mut is_ranked) = (None, 0, false);
     for op in ops {
         let (mut op, rank) = op?;
-        guard::pause(limits, Stage::Deciding, count)?;
+        halting::pause(limits, Stage::Deciding, count)?;
         count += 1;
         is_ranked |= rank.is_some();
         if misfit.is_none()

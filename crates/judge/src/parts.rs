@@ -1,8 +1,8 @@
 //! Notes about keys that were decided separately.
 
-use history::Verdict;
-use models::check::{Checked, Failure, Method};
-use report::{Keys, RejectedKey};
+use omnilink_history::Verdict;
+use omnilink_models::check::{Checked, Failure, Method};
+use omnilink_report::{Keys, RejectedKey};
 
 pub(crate) fn notes(checked: &Checked, keys: Option<&Keys>) -> Vec<String> {
     let mut notes: Vec<String> = part_note(checked).into_iter().collect();

@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "tla")]
-use history::Record;
-use history::format::binary::{Manifest, Merge};
-use history::{Call, Cut, Event, History, IllFormed, Op, OpId, Outcome, Stop, Trace};
-use search::Witness;
+use omnilink_history::Record;
+use omnilink_history::format::binary::{Manifest, Merge};
+use omnilink_history::{Call, Cut, Event, History, IllFormed, Op, OpId, Outcome, Stop, Trace};
+use omnilink_search::Witness;
 
 use crate::Stage;
 #[cfg(feature = "tla")]
-use crate::guard;
+use crate::halting;
 use crate::input::{self, InputError, Kind, Opened, SegmentBytes, Segments};
 use crate::join;
 use crate::{Failed, Limits, Unlimited};
@@ -258,7 +258,7 @@ impl Held {
             cuts: cuts.clone(),
             ..Trace::default()
         };
-        validate::add_ends(&mut trace);
+        omnilink_validate::add_ends(&mut trace);
         Ok(Held::Whole(Whole::new(trace).map_err(|error| InputError::from(&error))?))
     }
 
@@ -272,7 +272,7 @@ impl Held {
     ) -> Result<Vec<Cut>, Failed> {
         let mut count = 0;
         let mut show = |op: &Op<Call>| {
-            guard::pause(limits, stage, count)?;
+            halting::pause(limits, stage, count)?;
             count += 1;
             show(op)
         };
@@ -292,7 +292,7 @@ impl Held {
     }
 
     /// The operations with these numbers, as reports show them, in the same order.
-    pub(crate) fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, InputError> {
+    pub(crate) fn describe(&self, ids: &[OpId]) -> Result<Vec<omnilink_report::Operation>, InputError> {
         let stream = match self {
             Held::Whole(Whole { history, .. }) => return Ok(described(history, ids)),
             Held::Stream(stream) => stream,
@@ -300,7 +300,7 @@ impl Held {
         if let Some(Whole { history, .. }) = stream.whole.get() {
             return Ok(described(history, ids));
         }
-        let mut found: HashMap<OpId, report::Operation> = HashMap::new();
+        let mut found: HashMap<OpId, omnilink_report::Operation> = HashMap::new();
         let mut wanted = ids.to_vec();
         wanted.sort();
         wanted.dedup();
@@ -330,23 +330,25 @@ impl Held {
     }
 }
 
-fn described(history: &History<Call>, ids: &[OpId]) -> Vec<report::Operation> {
+fn described(history: &History<Call>, ids: &[OpId]) -> Vec<omnilink_report::Operation> {
     ids.iter().map(|&id| shown(history.op(id), history.processes())).collect()
 }
 
-fn shown(op: &Op<Call>, processes: &[Arc<str>]) -> report::Operation {
-    operation(history::name(processes, op.process, op.index), op)
+fn shown(op: &Op<Call>, processes: &[Arc<str>]) -> omnilink_report::Operation {
+    operation(omnilink_history::name(processes, op.process, op.index), op)
 }
 
 /// An operation of a trace as reports show it.
-pub fn operation(name: String, op: &Op<Call>) -> report::Operation {
-    let fields = |names: &[Arc<str>], values: &[history::Value]| {
+pub fn operation(name: String, op: &Op<Call>) -> omnilink_report::Operation {
+    let fields = |names: &[Arc<str>], values: &[omnilink_history::Value]| {
         let fields = names.iter().zip(values);
-        fields.map(|(name, value)| report::Field { name: name.to_string(), value: value.to_string() }).collect()
+        fields
+            .map(|(name, value)| omnilink_report::Field { name: name.to_string(), value: value.to_string() })
+            .collect()
     };
     let schema = op.call.schema();
     let meta = op.call.meta.iter();
-    report::Operation {
+    omnilink_report::Operation {
         process: name.rsplit_once(':').map_or(&*name, |(process, _)| process).to_owned(),
         name,
         text: op.call.to_string(),
@@ -357,15 +359,17 @@ pub fn operation(name: String, op: &Op<Call>) -> report::Operation {
         end: op.interval.end(),
         outcome: match op.outcome() {
             Outcome::Finished => None,
-            Outcome::Unfinished => Some(report::Ended::Unfinished),
-            Outcome::Blocked => Some(report::Ended::Blocked),
-            Outcome::Failed => Some(report::Ended::Failed),
+            Outcome::Unfinished => Some(omnilink_report::Ended::Unfinished),
+            Outcome::Blocked => Some(omnilink_report::Ended::Blocked),
+            Outcome::Failed => Some(omnilink_report::Ended::Failed),
         },
-        meta: meta.map(|(name, value)| report::Field { name: name.to_string(), value: value.to_string() }).collect(),
+        meta: meta
+            .map(|(name, value)| omnilink_report::Field { name: name.to_string(), value: value.to_string() })
+            .collect(),
     }
 }
 
 /// An operation as a line of a witness.
-pub fn witness_line(op: &report::Operation) -> String {
+pub fn witness_line(op: &omnilink_report::Operation) -> String {
     format!("{} {} {}", op.name, op.interval(), op.text)
 }

@@ -10,9 +10,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use history::{Call, Op, OpId, Schema};
-use report::{Datum, Ending, Entry, Placement, Report, Shape, State, Timeline};
-use search::{Placed, Route, Walked};
+use omnilink_history::{Call, Op, OpId, Schema};
+use omnilink_report::{Datum, Ending, Entry, Placement, Report, Shape, State, Timeline};
+use omnilink_search::{Placed, Route, Walked};
 
 use crate::input::InputError;
 
@@ -64,7 +64,7 @@ const MOST_TEXT: usize = 32 << 20;
 pub enum Assumption {
     /// `T0:12 < T3:7`: the first takes effect before the second.
     Before(String, String),
-    /// `T3:7 = 1a2b3c4d5e6f`: the state after the operation has this [`id`](report::State::id), or one with this
+    /// `T3:7 = 1a2b3c4d5e6f`: the state after the operation has this [`id`](omnilink_report::State::id), or one with this
     /// prefix.
     LeadsTo(String, String),
 }
@@ -119,7 +119,7 @@ impl ShowBuilder {
     pub(crate) fn keep(&mut self, way: Way) {
         let steps = |steps: &[Placed]| steps.iter().map(placement).collect();
         self.timeline.order = steps(&way.route.common);
-        let ending = |ending: &search::Ending| Ending { steps: steps(&ending.steps), states: Vec::new() };
+        let ending = |ending: &omnilink_search::Ending| Ending { steps: steps(&ending.steps), states: Vec::new() };
         self.timeline.endings = way.route.endings.iter().map(ending).collect();
         self.timeline.until = self.timeline.order.len();
         self.way = way;
@@ -179,7 +179,7 @@ struct Kind {
 impl TimelineBuilder {
     pub(crate) fn new(processes: &[Arc<str>]) -> TimelineBuilder {
         let name = |place: usize| {
-            let name = history::name(processes, history::ProcessId(place as u32), 0);
+            let name = omnilink_history::name(processes, omnilink_history::ProcessId(place as u32), 0);
             name.rsplit_once(':').map_or(name.as_str(), |(process, _)| process).to_owned()
         };
         let processes = (0..processes.len()).map(name).collect();
@@ -198,7 +198,7 @@ impl TimelineBuilder {
         let call = &op.call;
         for value in call.args().iter().chain(call.results()).chain(call.meta.iter().map(|(_, value)| value)) {
             let datum = match value {
-                history::Value::Int(number) => Datum::Number(*number),
+                omnilink_history::Value::Int(number) => Datum::Number(*number),
                 other => Datum::Text(self.text(other.to_string())),
             };
             self.timeline.values.push(datum);
@@ -267,7 +267,7 @@ impl<'a> AssumptionResolver<'a> {
         if self.assumptions.is_empty() {
             return;
         }
-        let name = history::name(self.processes, op.process, op.index);
+        let name = omnilink_history::name(self.processes, op.process, op.index);
         let known = self.names().find(|known| **known == name);
         known.into_iter().for_each(|known| {
             self.found.insert(known, op.id);
@@ -275,7 +275,7 @@ impl<'a> AssumptionResolver<'a> {
     }
 
     /// The assumptions with operation numbers.
-    pub(crate) fn resolve(self) -> Result<Vec<search::Assumption<String>>, InputError> {
+    pub(crate) fn resolve(self) -> Result<Vec<omnilink_search::Assumption<String>>, InputError> {
         let id = |name: &str| {
             let missing =
                 || InputError::new(format!("the history has no operation `{name}` that could have had an effect"));
@@ -283,8 +283,8 @@ impl<'a> AssumptionResolver<'a> {
         };
         let resolve = |assumption: &Assumption| {
             Ok(match assumption {
-                Assumption::Before(first, second) => search::Assumption::Before(id(first)?, id(second)?),
-                Assumption::LeadsTo(op, state) => search::Assumption::LeadsTo(id(op)?, state.clone()),
+                Assumption::Before(first, second) => omnilink_search::Assumption::Before(id(first)?, id(second)?),
+                Assumption::LeadsTo(op, state) => omnilink_search::Assumption::LeadsTo(id(op)?, state.clone()),
             })
         };
         self.assumptions.iter().map(resolve).collect()

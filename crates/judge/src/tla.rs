@@ -8,31 +8,31 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use history::{Cut, History, Op, OpId, Stop, Value};
-use report::{Evidence, Field, Report, Timeline, Verdict};
-use search::{Misfit, Stats, Watch, Witness};
-use settings::Settings;
-use tla::error::ErrorKind;
-use tla::ir::DefId;
-use tla::machine::Machine;
-use tla::program::Program;
-use tla_syntax::Span;
-use tla_syntax::ast::Name;
-use validate::{Binder, Checked, Harvest, NoAnswer, Outcome, Problem, ReportBuilder};
-use validate::{TraceOp, TraceSpec, TraceState};
-use weak::Class;
+use omnilink_history::{Cut, History, Op, OpId, Stop, Value};
+use omnilink_report::{Evidence, Field, Report, Timeline, Verdict};
+use omnilink_search::{Misfit, Stats, Watch, Witness};
+use omnilink_settings::Settings;
+use omnilink_tla::error::ErrorKind;
+use omnilink_tla::ir::DefId;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::Program;
+use omnilink_tla_syntax::Span;
+use omnilink_tla_syntax::ast::Name;
+use omnilink_validate::{Binder, Checked, Harvest, NoAnswer, Problem, ReportBuilder, TraceOutcome};
+use omnilink_validate::{TraceOp, TraceSpec, TraceState};
+use omnilink_weak::Class;
 
 use crate::complaint::Complaint;
+use crate::environment::{self, HostWorld, Stopper, guarded};
+use crate::follow_up::{self, Named};
 use crate::input::InputError;
 use crate::load::{Around, Loaded, Parts};
-use crate::next::{self, Named};
 use crate::own_order;
 use crate::recording::{Held, Recording, Stream};
 use crate::show::{
     AssumptionResolver, Inspection, MOST_ENDINGS, ShowBuilder, ShowOptions, TimelineBuilder, Way, places,
 };
-use crate::world::{self, HostWorld, Stopper, guarded};
-use crate::{Against, Case, Failed, Limits, Options, Stage, Unlimited};
+use crate::{Against, Case, CheckOptions, Failed, Limits, Stage, Unlimited};
 
 /// A specification with its configuration and its settings.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ const MOST_PROBLEMS: usize = 10;
 
 impl Tla {
     /// Reads a specification and the files beside it.
-    pub fn load(path: &Path, asked: &Options) -> Result<Tla, Vec<Complaint>> {
+    pub fn load(path: &Path, asked: &CheckOptions) -> Result<Tla, Vec<Complaint>> {
         let directory = path.parent().unwrap_or(Path::new(""));
         let (settings, file) = Settings::read_for(path, asked.settings.as_deref())
             .map_err(|error| vec![Complaint::of_settings(&error)])?;
@@ -83,14 +83,14 @@ impl Tla {
     }
 
     /// True if a trace is too large to be read whole without need, and no option needs all of it.
-    fn may_stream(&self, asked: &Options, stream: &Stream) -> bool {
+    fn may_stream(&self, asked: &CheckOptions, stream: &Stream) -> bool {
         let is_plain = asked.assume.is_empty() && !asked.coverage && asked.shortcuts && !asked.exhaustive;
         let is_ordered = asked.is_linearizable() && asked.own_order(self.settings.order_by.as_deref()).is_none();
         stream.is_large() && is_plain && is_ordered
     }
 
     /// The trace, with the ends of processes if there is a companion.
-    fn held<'a>(&self, asked: &Options, case: &Case<'a>) -> Result<MaybeOwned<'a>, Failed> {
+    fn held<'a>(&self, asked: &CheckOptions, case: &Case<'a>) -> Result<MaybeOwned<'a>, Failed> {
         if self.takes_log(case) {
             let message = "expected a trace of operations, found a log".to_owned();
             let help = "`check`, `explain`, `report` and `view` take logs".to_owned();
@@ -129,7 +129,10 @@ impl Tla {
         let complaint = |problem: &Problem| Complaint::of_problem(&parts.module.sources, problem);
         let given = given.map_err(|problems| Failed::Spec(problems.iter().map(complaint).collect()))?;
         let config = parts.config.clone();
-        let options = tla::program::Options { skip_properties: true, ..tla::program::Options::default() };
+        let options = omnilink_tla::program::LinkOptions {
+            skip_properties: true,
+            ..omnilink_tla::program::LinkOptions::default()
+        };
         let expressions: Vec<&str> = watch.iter().chain(self.settings.tags.values()).map(String::as_str).collect();
         let mut loaded = parts.link(options, &expressions).map_err(Failed::Spec)?;
         let tags = self.settings.tags.keys().cloned().zip(loaded.expressions.split_off(watch.len())).collect();
@@ -137,14 +140,14 @@ impl Tla {
     }
 
     /// Checks one trace.
-    pub fn check(&self, asked: &Options, case: &mut Case<'_>) -> Result<Report, Failed> {
+    pub fn check(&self, asked: &CheckOptions, case: &mut Case<'_>) -> Result<Report, Failed> {
         Against::check(self, asked, case, None)
     }
 
     /// Calls `work` with a trace that is bound to the specification, without a search.
     pub fn with_bound<R>(
         &self,
-        asked: &Options,
+        asked: &CheckOptions,
         case: &Case<'_>,
         work: impl FnOnce(&Bound<'_, '_>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
@@ -168,7 +171,7 @@ impl Against for Tla {
 
     fn check(
         &self,
-        asked: &Options,
+        asked: &CheckOptions,
         case: &mut Case<'_>,
         builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
@@ -195,15 +198,21 @@ impl Against for Tla {
         };
         report.spec.name = self.path.display().to_string();
         let program = &linked.loaded.program;
-        let shown = |value: &tla::value::Value| value.display(&program.module.strings).to_string();
+        let shown = |value: &omnilink_tla::value::Value| value.display(&program.module.strings).to_string();
         let constants = linked.given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
         report.spec.constants = constants.collect();
-        report.next = next::commands(&Named::Module(&self.path), asked, case.recording, &report);
+        report.next = follow_up::commands(&Named::Module(&self.path), asked, case.recording, &report);
         report.notes.extend(misnamed(program));
         Ok(report)
     }
 
-    fn walk(&self, asked: &Options, case: &Case<'_>, shown: &mut Inspection, look: &ShowOptions) -> Result<(), Failed> {
+    fn walk(
+        &self,
+        asked: &CheckOptions,
+        case: &Case<'_>,
+        shown: &mut Inspection,
+        look: &ShowOptions,
+    ) -> Result<(), Failed> {
         if self.takes_log(case) {
             // All states of a log are shown at once.
             return Ok(());
@@ -231,11 +240,11 @@ impl Against for Tla {
         );
         let config = self.parts.config_path().filter(|path| path.is_file());
         files.extend(config.map(|path| (path, named(self.path.with_extension("cfg")).1)));
-        files.extend(self.settings_file.clone().map(|path| (path, settings::FILE_NAME.to_owned())));
+        files.extend(self.settings_file.clone().map(|path| (path, omnilink_settings::FILE_NAME.to_owned())));
         files
     }
 
-    fn operations(&self, asked: &Options, recording: &Recording) -> Result<Vec<String>, Failed> {
+    fn operations(&self, asked: &CheckOptions, recording: &Recording) -> Result<Vec<String>, Failed> {
         if self.settings.log.is_some() && recording.is_log() {
             return Ok(Vec::new());
         }
@@ -267,8 +276,8 @@ fn misnamed(program: &Program) -> Option<String> {
 #[derive(Debug)]
 struct Linked {
     /// Constants that got their values from a trace.
-    given: Vec<(String, tla::value::Value)>,
-    config: tla::config::Config,
+    given: Vec<(String, omnilink_tla::value::Value)>,
+    config: omnilink_tla::config::Config,
     loaded: Loaded,
     /// The names of known failures, and their predicates.
     tags: Vec<(String, DefId)>,
@@ -299,12 +308,12 @@ pub struct Bound<'a, 'p> {
     /// The operations, bound.
     pub history: &'a History<TraceOp>,
     /// The configuration, with the constants from the trace.
-    pub config: &'a tla::config::Config,
+    pub config: &'a omnilink_tla::config::Config,
 }
 
 impl Bound<'_, '_> {
     /// These operations as recorded, in the same order.
-    pub fn describe(&self, ids: &[OpId]) -> Result<Vec<report::Operation>, Failed> {
+    pub fn describe(&self, ids: &[OpId]) -> Result<Vec<omnilink_report::Operation>, Failed> {
         Ok(self.run.held.describe(ids)?)
     }
 
@@ -321,7 +330,7 @@ impl Bound<'_, '_> {
 
 /// One trace and one program.
 struct Run<'a> {
-    asked: &'a Options,
+    asked: &'a CheckOptions,
     label: &'a str,
     limits: &'a dyn Limits,
     held: &'a Held,
@@ -353,9 +362,8 @@ impl Run<'_> {
                 };
                 let checked = match followed {
                     Some(followed) => followed,
-                    None => {
-                        validate::check(spec, history, &options, &mut widths).map_err(|error| self.failed(error))?
-                    }
+                    None => omnilink_validate::check(spec, history, &options, &mut widths)
+                        .map_err(|error| self.failed(error))?,
                 };
                 let mut watch = |_: &Stats| limits.exceeded();
                 // A check that ends in this stage counts as rejected.
@@ -375,7 +383,9 @@ impl Run<'_> {
                     tagged.notes.push(format!("the explanation is not complete: {stop}"));
                 }
                 let coverage = match self.asked.coverage {
-                    true => Some(validate::coverage(spec, history, &checked).map_err(|error| self.failed(error))?),
+                    true => {
+                        Some(omnilink_validate::coverage(spec, history, &checked).map_err(|error| self.failed(error))?)
+                    }
                     false => None,
                 };
                 if let Some((builder, look)) = &mut builder {
@@ -397,7 +407,7 @@ impl Run<'_> {
                 }
                 Ok((history.ops().len(), cuts, checked, verdict, tagged, coverage, misfit))
             })?;
-        if let (Some(file), Outcome::Accepted(witness)) = (witness_file, &checked.outcome) {
+        if let (Some(file), TraceOutcome::Accepted(witness)) = (witness_file, &checked.outcome) {
             self.held.write_witness(file, self.label, witness)?;
         }
         let mut notes = self.notes(&checked.outcome);
@@ -424,19 +434,19 @@ impl Run<'_> {
         operations: usize,
         cuts: &[Cut],
         verdict: Verdict,
-        stats: report::Stats,
+        stats: omnilink_report::Stats,
         report_builder: &ReportBuilder,
     ) -> Result<Report, Failed> {
         Ok(Report {
-            schema: report::SCHEMA.into(),
-            history: report::History {
+            schema: omnilink_report::SCHEMA.into(),
+            history: omnilink_report::History {
                 name: self.label.into(),
                 operations: Some(operations as u64),
                 processes: self.held.processes().len(),
                 cuts: crate::cuts(cuts),
                 events: Vec::new(),
             },
-            spec: report::Spec { name: String::new(), constants: Vec::new() },
+            spec: omnilink_report::Spec { name: String::new(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),
             level: None,
             verdict,
@@ -462,14 +472,15 @@ impl Run<'_> {
         let (operations, cuts, checked) = self.with_machine(settings, |spec| {
             let (operations, cuts) = self.bind_each(spec, |_| ())?;
             let ops = || Ok(stream.merge()?.map(|op| op.map_err(|error| Failed::Input(error.into()))));
-            let checked =
-                validate::check_stream(spec, processes, ops, &options, &mut watch, |error| self.failed(error))?;
+            let checked = omnilink_validate::check_stream(spec, processes, ops, &options, &mut watch, |error| {
+                self.failed(error)
+            })?;
             Ok((operations, cuts, checked))
         })?;
         let verdict = match checked.verdict {
-            history::Verdict::Accepted(_) => Verdict::Accepted,
-            history::Verdict::Inconclusive(stop) => crate::inconclusive(stop, stop.to_string()),
-            history::Verdict::Rejected(_) => return Ok(None),
+            omnilink_history::Verdict::Accepted(_) => Verdict::Accepted,
+            omnilink_history::Verdict::Inconclusive(stop) => crate::inconclusive(stop, stop.to_string()),
+            omnilink_history::Verdict::Rejected(_) => return Ok(None),
         };
         let mut report_builder = ReportBuilder::default();
         let stats = crate::stats(&checked.stats, "searched as a stream", &mut |id| report_builder.op(id));
@@ -517,7 +528,7 @@ impl Run<'_> {
     ) -> Result<(), Failed> {
         let expressions = &self.linked.loaded.expressions;
         let Way { route, ignores_invariants } = way;
-        let walked = validate::walk(spec, history, route, *ignores_invariants, look.until, look.states);
+        let walked = omnilink_validate::walk(spec, history, route, *ignores_invariants, look.until, look.states);
         let walked = walked.map_err(|error| self.failed(error))?;
         if let Some(stop) = self.limits.exceeded() {
             return Err(Failed::Stopped(stop));
@@ -566,12 +577,12 @@ impl Run<'_> {
         });
         match (done, stop.limit()) {
             // An evaluation that ran out of time is not an error, and memory may be free again by now.
-            (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(limit)) => Err(Failed::Stopped(world::stop(limit))),
+            (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(limit)) => Err(Failed::Stopped(environment::stop(limit))),
             (done, _) => done,
         }
     }
 
-    fn options(&self) -> search::Options {
+    fn options(&self) -> omnilink_search::Options {
         crate::search_options(self.asked, self.asked.shortcuts && !self.asked.exhaustive)
     }
 
@@ -580,27 +591,29 @@ impl Run<'_> {
         &self,
         spec: &TraceSpec<'_>,
         history: &History<TraceOp>,
-        options: &search::Options,
+        options: &omnilink_search::Options,
         checked: &Checked,
         watch: &mut dyn Watch,
         report_builder: &mut ReportBuilder,
     ) -> Result<Verdict, Failed> {
         let stuck = match &checked.outcome {
-            Outcome::Accepted(_) => return Ok(Verdict::Accepted),
-            Outcome::Inconclusive(stop) => return Ok(crate::inconclusive(*stop, stop.to_string())),
-            Outcome::Violated(stuck, broken) => {
-                let rejection = validate::explain_violation(spec, history, options, stuck, broken, report_builder);
+            TraceOutcome::Accepted(_) => return Ok(Verdict::Accepted),
+            TraceOutcome::Inconclusive(stop) => return Ok(crate::inconclusive(*stop, stop.to_string())),
+            TraceOutcome::Violated(stuck, broken) => {
+                let rejection =
+                    omnilink_validate::explain_violation(spec, history, options, stuck, broken, report_builder);
                 return Ok(Verdict::Rejected(Box::new(rejection)));
             }
-            Outcome::Rejected(stuck) => stuck,
+            TraceOutcome::Rejected(stuck) => stuck,
         };
         self.name(&stuck.blocked, report_builder)?;
-        let rejection = validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, report_builder);
+        let rejection =
+            omnilink_validate::explain(spec, history, options, stuck, &checked.checkpoint, watch, report_builder);
         Ok(Verdict::Rejected(Box::new(rejection)))
     }
 
     /// Assumptions behind a verdict that a reader may not expect.
-    fn notes(&self, outcome: &Outcome) -> Vec<String> {
+    fn notes(&self, outcome: &TraceOutcome) -> Vec<String> {
         let mut notes = crate::assumed_notes(self.asked);
         if self.program().view.is_some() && outcome.stuck().is_some() {
             notes.push(
@@ -650,7 +663,7 @@ impl Run<'_> {
     }
 
     /// The assumptions with operation numbers.
-    fn assumed(&self, history: &History<TraceOp>) -> Result<Vec<search::Assumption<String>>, Failed> {
+    fn assumed(&self, history: &History<TraceOp>) -> Result<Vec<omnilink_search::Assumption<String>>, Failed> {
         let mut resolver = AssumptionResolver::new(&self.asked.assume, self.held.processes());
         history.ops().iter().for_each(|op| resolver.add_op(op));
         Ok(resolver.resolve()?)
@@ -726,7 +739,7 @@ struct Tagged {
 }
 
 /// Tests whether a failure is a known one.
-fn tagged(spec: &TraceSpec<'_>, outcome: &Outcome, tags: &[(String, DefId)]) -> Tagged {
+fn tagged(spec: &TraceSpec<'_>, outcome: &TraceOutcome, tags: &[(String, DefId)]) -> Tagged {
     let mut tagged = Tagged::default();
     let Some(stuck) = outcome.stuck() else { return tagged };
     for (tag, definition) in tags {

@@ -1,8 +1,8 @@
 //! Histories that end stuck: an operation that is blocked at the end must be one that the specification does not enable
 //! then.
 
-use omnilink_judge::{Case, Judge, Options, Recording, Unlimited};
-use report::Why;
+use omnilink_judge::{Case, CheckOptions, Judge, Recording, Unlimited};
+use omnilink_report::Why;
 
 /// A semaphore.
 const SEMAPHORE: &str = r"---- MODULE Semaphore ----
@@ -44,7 +44,7 @@ fn check_with(name: &str, module: &str, trace: &str) -> String {
     write("t.txt", trace);
     let verdict = |shortcuts| {
         let spec = directory.path().join(format!("{name}.tla")).display().to_string();
-        let judge = Judge::new(&spec, Options { shortcuts, ..Options::default() }).expect("a specification");
+        let judge = Judge::new(&spec, CheckOptions { shortcuts, ..CheckOptions::default() }).expect("a specification");
         let path = directory.path().join("t.txt");
         let recording = Recording::at(&path, None);
         let case = &mut Case { recording: &recording, label: "t", witness: None, limits: &Unlimited };

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use omnilink_judge::{Judge, Options};
+use omnilink_judge::{CheckOptions, Judge};
 
 #[test]
 fn the_book_names_the_types_that_are_not_carried() {
-    let carries = |name: &str| Judge::new(name, Options::default()).expect("a specification").carries();
-    let not_carried: Vec<&str> = models::names().iter().map(|about| about.name).filter(|name| !carries(name)).collect();
+    let carries = |name: &str| Judge::new(name, CheckOptions::default()).expect("a specification").carries();
+    let not_carried: Vec<&str> =
+        omnilink_models::names().iter().map(|about| about.name).filter(|name| !carries(name)).collect();
     assert_eq!(not_carried, ["mutex"]);
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src");
     let chapters = [

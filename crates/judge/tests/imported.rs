@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omnilink_judge::{Case, Failed, Judge, Options, Recording, Unlimited};
+use omnilink_judge::{Case, CheckOptions, Failed, Judge, Recording, Unlimited};
 
 /// What becomes of one operation if its action needs this to be true.
 fn check(directory: &Path, needs: &str, settings: &str, is_foreign: bool) -> String {
@@ -20,7 +20,7 @@ fn check(directory: &Path, needs: &str, settings: &str, is_foreign: bool) -> Str
         other => format!("{other:?}"),
     };
     let spec = directory.join("Spy.tla").display().to_string();
-    let judge = match Judge::new(&spec, Options { is_foreign, ..Options::default() }) {
+    let judge = match Judge::new(&spec, CheckOptions { is_foreign, ..CheckOptions::default() }) {
         Ok(judge) => judge,
         Err(failed) => return told(failed),
     };

@@ -1,7 +1,7 @@
 //! A trace from which operations are missing has no verdict.
 
-use omnilink_judge::{Case, Failed, Judge, Options, Recording, ShowOptions, Unlimited};
-use report::{Limit, Verdict};
+use omnilink_judge::{Case, CheckOptions, Failed, Judge, Recording, ShowOptions, Unlimited};
+use omnilink_report::{Limit, Verdict};
 
 /// Spans of a register: the operations with these numbers of five, and their count.
 fn spans(numbers: &[usize]) -> String {
@@ -32,11 +32,11 @@ fn spans(numbers: &[usize]) -> String {
     lines.join("\n")
 }
 
-fn judged(text: &str) -> report::Report {
+fn judged(text: &str) -> omnilink_report::Report {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("spans.json");
     std::fs::write(&path, text).expect("a file");
-    let judge = Judge::new("register", Options::default()).expect("a specification");
+    let judge = Judge::new("register", CheckOptions::default()).expect("a specification");
     let recording = Recording::at(&path, None);
     let mut case = Case { recording: &recording, label: "spans", witness: None, limits: &Unlimited };
     let report = judge.report(&mut case).expect("a report");

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use history::History;
+use omnilink_history::History;
 use omnilink_judge::{Unlimited, join};
 
 #[test]

@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use history::Stop;
-use omnilink_judge::{Case, Failed, Judge, Limits, Options, Recording};
-use report::{Report, Verdict};
-use search::Stats;
+use omnilink_history::Stop;
+use omnilink_judge::{Case, CheckOptions, Failed, Judge, Limits, Recording};
+use omnilink_report::{Report, Verdict};
+use omnilink_search::Stats;
 
 /// Wants everything to end at a time, and says how much memory may still be used.
 struct Until {
@@ -43,7 +43,7 @@ fn check(definitions: &str, limits: &Until) -> Result<Report, Failed> {
     };
     write("t.jsonl", &(0..3).map(line).collect::<String>());
     let spec = directory.path().join("Slow.tla").display().to_string();
-    let judge = Judge::new(&spec, Options::default()).expect("a specification");
+    let judge = Judge::new(&spec, CheckOptions::default()).expect("a specification");
     let path = directory.path().join("t.jsonl");
     judge.report(&mut Case { recording: &Recording::at(&path, None), label: "t", witness: None, limits })
 }
@@ -165,7 +165,7 @@ fn counted(level: Option<&str>, check: impl FnOnce(&Judge, Recording, &Counted))
     let path = directory.path().join("map.txt");
     std::fs::write(&path, MAP).expect("a file");
     let level = level.map(|level| level.parse().expect("a level"));
-    let judge = Judge::new("kv", Options { level, ..Options::default() }).expect("a specification");
+    let judge = Judge::new("kv", CheckOptions { level, ..CheckOptions::default() }).expect("a specification");
     let limits = Counted::default();
     check(&judge, Recording::at(&path, None), &limits);
     limits.0.into_inner().expect("no check panics")

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use history::Stop;
+use omnilink_history::Stop;
 use omnilink_judge::input::Kind;
-use omnilink_judge::{Case, Failed, Judge, Limits, Options, Recording, ShowOptions, Stage, Unlimited, given_up, infer};
-use report::{Detail, Report, Verdict};
-use search::Stats;
+use omnilink_judge::{
+    Case, CheckOptions, Failed, Judge, Limits, Recording, ShowOptions, Stage, Unlimited, given_up, infer,
+};
+use omnilink_report::{Detail, Report, Verdict};
+use omnilink_search::Stats;
 
 /// A lease that is granted and expires; workers are model values.
 const LEASE: &str = r#"---- MODULE Lease ----
@@ -43,7 +45,7 @@ after = { epoch = "epoch" }
 fn check(files: &[(&str, &str)], kind: Option<Kind>, limits: &dyn Limits) -> Result<Report, Failed> {
     let directory = written(files);
     let spec = directory.path().join("Lease.tla").display().to_string();
-    let judge = Judge::new(&spec, Options::default())?;
+    let judge = Judge::new(&spec, CheckOptions::default())?;
     let recording = Recording::at(directory.path().join("log.ndjson"), kind);
     judge.report(&mut Case { recording: &recording, label: "log", witness: None, limits })
 }
@@ -66,7 +68,7 @@ fn written(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 /// The report in words, without the directory.
 fn words(report: &Report) -> String {
-    let text = report::text(report, Detail::Brief, false);
+    let text = omnilink_report::text(report, Detail::Brief, false);
     let text: Vec<&str> =
         text.lines().filter(|line| !line.contains("omnilink explain") && !line.contains("omnilink view")).collect();
     let is_path = |word: &&str| !word.contains(std::env::temp_dir().to_str().expect("text"));
@@ -120,7 +122,7 @@ fn the_page_lists_steps_and_not_the_next_state_relation() {
     let directory =
         written(&[("Lease.tla", LEASE), ("Lease.cfg", CONFIG), ("omnilink.toml", SETTINGS), ("log.ndjson", log)]);
     let spec = directory.path().join("Lease.tla").display().to_string();
-    let judge = Judge::new(&spec, Options::default()).expect("a specification");
+    let judge = Judge::new(&spec, CheckOptions::default()).expect("a specification");
     let recording = Recording::at(directory.path().join("log.ndjson"), None);
     let case = &mut Case { recording: &recording, label: "log", witness: None, limits: &Unlimited };
     let shown = judge.show(case, &ShowOptions::default()).expect("a page");
@@ -156,14 +158,14 @@ fn a_log_that_breaks_off_names_the_file_and_the_event() {
         ("logs/b.log", "{\"ev\": \"grant\", \"to\": \"b\", \"rcv\": \"m\"}\n"),
     ]);
     let spec = directory.path().join("Lease.tla").display().to_string();
-    let judge = Judge::new(&spec, Options::default()).expect("a specification");
+    let judge = Judge::new(&spec, CheckOptions::default()).expect("a specification");
     let recording = Recording::at(directory.path().join("logs"), None);
     let report = judge.report(&mut Case { recording: &recording, label: "logs", witness: None, limits: &Unlimited });
     let stop = "the log of a breaks off: a.log: line 2 is not complete, and was left out; 1 of 2 events are explained, and \
                 lost ones may have come before `grant` (b.log line 1)";
     assert_eq!(
         report.expect("a report").verdict,
-        Verdict::Inconclusive { limit: report::Limit::Incomplete, stop: stop.into() }
+        Verdict::Inconclusive { limit: omnilink_report::Limit::Incomplete, stop: stop.into() }
     );
 }
 
@@ -248,16 +250,28 @@ fn a_rejection_without_reasons_is_a_rejection_in_every_format() {
     assert_eq!(report(Stage::Searching).verdict.word(), "inconclusive");
     let report = report(Stage::Explaining);
     assert_eq!(report.verdict.word(), "rejected");
-    insta::assert_snapshot!(report::text(&report, Detail::Full, false), @r"
+    insta::assert_snapshot!(omnilink_report::text(&report, Detail::Full, false), @r"
     run: rejected
     error: no order of the operations is legal
      |
      = note: the reasons were not found: the time limit was reached
     ");
     let reports = [report];
-    assert!(report::junit(&reports, &[]).contains("failures=\"1\""), "{}", report::junit(&reports, &[]));
-    assert!(report::markdown(&reports, &[]).contains("rejected"), "{}", report::markdown(&reports, &[]));
-    assert!(report::sarif(&reports, &[]).contains("\"level\": \"error\""), "{}", report::sarif(&reports, &[]));
+    assert!(
+        omnilink_report::junit(&reports, &[]).contains("failures=\"1\""),
+        "{}",
+        omnilink_report::junit(&reports, &[])
+    );
+    assert!(
+        omnilink_report::markdown(&reports, &[]).contains("rejected"),
+        "{}",
+        omnilink_report::markdown(&reports, &[])
+    );
+    assert!(
+        omnilink_report::sarif(&reports, &[]).contains("\"level\": \"error\""),
+        "{}",
+        omnilink_report::sarif(&reports, &[])
+    );
 }
 
 /// A first mapping for a file or a directory among these files.

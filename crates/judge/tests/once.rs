@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use history::format::binary::{self, Manifest};
-use history::format::text;
-use omnilink_judge::{Case, Judge, Options, Recording, ShowOptions, Unlimited};
+use omnilink_history::format::binary::{self, Manifest};
+use omnilink_history::format::text;
+use omnilink_judge::{Case, CheckOptions, Judge, Recording, ShowOptions, Unlimited};
 
 const SPEC: &str = r"---- MODULE Queue ----
 EXTENDS Sequences, Integers
@@ -53,11 +53,11 @@ fn every_look_at_a_recording_reads_it_once() {
                 _ => trace.to_owned(),
             };
             for (path, size) in recordings(&directory, &trace) {
-                let judge = Judge::new(&spec, Options { coverage: true, ..Options::default() }).unwrap();
+                let judge = Judge::new(&spec, CheckOptions { coverage: true, ..CheckOptions::default() }).unwrap();
                 let recording = Recording::at(&path, None);
                 let case = &mut Case { recording: &recording, label: "t", witness: None, limits: &Unlimited };
                 assert_eq!(
-                    matches!(judge.report(case).unwrap().verdict, report::Verdict::Accepted),
+                    matches!(judge.report(case).unwrap().verdict, omnilink_report::Verdict::Accepted),
                     name == "accepted"
                 );
                 assert_eq!(recording.bytes_read(), size, "{spec}: {}", path.display());
@@ -79,16 +79,16 @@ fn case_of(recording: &Recording) -> Case<'_> {
 
 #[test]
 fn operations_at_hand_need_no_file() {
-    let history = history::History::new(text::read(ACCEPTED.as_bytes()).unwrap()).unwrap();
+    let history = omnilink_history::History::new(text::read(ACCEPTED.as_bytes()).unwrap()).unwrap();
     let spec = directory("at-hand").join("Queue.tla").display().to_string();
-    let judge = Judge::new(&spec, Options::default()).unwrap();
+    let judge = Judge::new(&spec, CheckOptions::default()).unwrap();
     // A judge is shared by threads.
     std::thread::scope(|threads| {
         for _ in 0..2 {
             threads.spawn(|| {
                 let recording = Recording::of(history.clone());
                 let report = judge.report(&mut case_of(&recording)).unwrap();
-                assert_eq!(report.verdict, report::Verdict::Accepted);
+                assert_eq!(report.verdict, omnilink_report::Verdict::Accepted);
                 assert_eq!(recording.bytes_read(), 0);
             });
         }
@@ -105,7 +105,7 @@ fn large_recordings_are_streamed() {
         let spec = examples.join(example).join(module).with_extension("tla").display().to_string();
         for entry in fs::read_dir(examples.join(example).join("traces")).unwrap() {
             let path = entry.unwrap().path();
-            let trace = history::format::jsonl::read(&fs::read(&path).unwrap()).unwrap();
+            let trace = omnilink_history::format::jsonl::read(&fs::read(&path).unwrap()).unwrap();
             let name = format!("{example}-{}", path.file_stem().unwrap().to_string_lossy());
             let segments = scratch.join(name);
             fs::create_dir_all(&segments).unwrap();
@@ -113,7 +113,7 @@ fn large_recordings_are_streamed() {
             binary::write(&trace, |process, _| fs::File::create(segments.join(format!("{:04}.seg", process.0))))
                 .unwrap();
             let report = |max_memory| {
-                let judge = Judge::new(&spec, Options { max_memory, ..Options::default() }).unwrap();
+                let judge = Judge::new(&spec, CheckOptions { max_memory, ..CheckOptions::default() }).unwrap();
                 judge.report(&mut case_of(&Recording::at(&segments, None))).unwrap()
             };
             // A recording that takes more than a quarter of the memory is not kept.

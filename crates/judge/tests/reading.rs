@@ -4,14 +4,14 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use omnilink_judge::{Case, Failed, Judge, Options, Recording, Unlimited};
+use omnilink_judge::{Case, CheckOptions, Failed, Judge, Recording, Unlimited};
 
 /// What is said about a file that a register is checked with.
 fn check(bytes: &[u8]) -> String {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("history");
     std::fs::write(&path, bytes).expect("a file");
-    let judge = Judge::new("register", Options::default()).expect("a specification");
+    let judge = Judge::new("register", CheckOptions::default()).expect("a specification");
     match judge.report(&mut Case {
         recording: &Recording::at(&path, None),
         label: "history",
@@ -91,7 +91,7 @@ fn a_configuration_may_have_constants_only() {
     write("two", "T0 [1 2] Put(1)\nT0 [3 4] Put(2)\n");
     let spec = directory.path().join("Queue.tla").display().to_string();
     let check = |name: &str| {
-        let judge = Judge::new(&spec, Options::default()).expect("a specification");
+        let judge = Judge::new(&spec, CheckOptions::default()).expect("a specification");
         let recording = Recording::at(directory.path().join(name), None);
         let case = &mut Case { recording: &recording, label: name, witness: None, limits: &Unlimited };
         judge.report(case).expect("a verdict").verdict.word()

@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use fastrand::Rng;
-use lineup::{Answer, Observations, Observed, Operation, SerialRun, Test, Thread, explain};
-use omnilink_judge::{Case, Failed, Judge, Options, Recording, Unlimited};
-use report::Verdict;
+use omnilink_judge::{Case, CheckOptions, Failed, Judge, Recording, Unlimited};
+use omnilink_lineup::{Answer, Observations, Observed, Operation, SerialRun, Test, Thread, explain};
+use omnilink_report::Verdict;
 
 const METHODS: usize = 3;
 
@@ -181,7 +181,7 @@ fn check(directory: &Path, trace: &str) -> Result<String, String> {
     std::fs::write(&path, trace).expect("a file");
     let spec = directory.join("object.lineup").display().to_string();
     let verdict = |shortcuts, exhaustive| {
-        let options = Options { shortcuts, exhaustive, ..Options::default() };
+        let options = CheckOptions { shortcuts, exhaustive, ..CheckOptions::default() };
         let judge = Judge::new(&spec, options).expect("serial runs");
         let recording = Recording::at(&path, None);
         let mut order = Vec::new();
@@ -284,7 +284,7 @@ fn serial_runs_that_are_missing_are_an_error() {
         let runs: String = runs.split_inclusive('\n').take(lines).collect();
         let file = directory.path().join("object.lineup");
         std::fs::write(&file, runs).expect("a file");
-        Judge::new(&file.display().to_string(), Options::default()).map(|_| ())
+        Judge::new(&file.display().to_string(), CheckOptions::default()).map(|_| ())
     };
     assert!(read(5).is_ok());
     for lines in 1..5 {

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
 
-use history::Stop;
+use omnilink_history::Stop;
 use omnilink_judge::{
-    Assumption, Case, Failed, Inspection, Judge, Limits, Options, Recording, ShowOptions, Stage, Unlimited, is_tla,
+    Assumption, Case, CheckOptions, Failed, Inspection, Judge, Limits, Recording, ShowOptions, Stage, Unlimited, is_tla,
 };
-use report::State;
-use search::Stats;
+use omnilink_report::State;
+use omnilink_search::Stats;
 
 /// Reaches its limit once there is a verdict, as the thread that checks sees it.
 struct Late {
@@ -40,13 +40,13 @@ fn example(path: &str) -> PathBuf {
 fn judge(spec: &str, assume: &[&str]) -> Judge {
     let assume = assume.iter().map(|text| text.parse().expect("an assumption")).collect();
     let spec = if is_tla(Path::new(spec)) { example(spec).display().to_string() } else { spec.to_owned() };
-    Judge::new(&spec, Options { assume, ..Options::default() }).expect("a specification")
+    Judge::new(&spec, CheckOptions { assume, ..CheckOptions::default() }).expect("a specification")
 }
 
 /// Decides by searching alone: a procedure gives no states.
 fn searching(spec: &str) -> Judge {
     let spec = if is_tla(Path::new(spec)) { example(spec).display().to_string() } else { spec.to_owned() };
-    Judge::new(&spec, Options { shortcuts: false, ..Options::default() }).expect("a specification")
+    Judge::new(&spec, CheckOptions { shortcuts: false, ..CheckOptions::default() }).expect("a specification")
 }
 
 fn show(judge: &Judge, trace: &str, look: &ShowOptions) -> Result<Inspection, String> {
@@ -63,7 +63,7 @@ fn show(judge: &Judge, trace: &str, look: &ShowOptions) -> Result<Inspection, St
 }
 
 fn values(state: &State) -> String {
-    let field = |field: &report::Field| match field.name.as_str() {
+    let field = |field: &omnilink_report::Field| match field.name.as_str() {
         "" => field.value.clone(),
         name => format!("{name} = {}", field.value),
     };
@@ -84,7 +84,8 @@ fn story(shown: &Inspection) -> String {
         writeln!(text, "{step}: {}", values(state)).expect("text");
     }
     for ending in &timeline.endings {
-        let step = |(step, state): (&report::Placement, &State)| format!("{}: {}", name(step.op), values(state));
+        let step =
+            |(step, state): (&omnilink_report::Placement, &State)| format!("{}: {}", name(step.op), values(state));
         let steps: Vec<String> = ending.steps.iter().zip(&ending.states).map(step).collect();
         writeln!(text, "  or {}", steps.join("; ")).expect("text");
     }
@@ -217,7 +218,7 @@ fn failures_that_are_known_have_tags() {
         "[tags]\nfull = 'Len(queue) > 3'\nshort = 'Len(queue) < 3'\nstrange = 'Len(queue)'\nworse = 'Head(<<>>)'\n";
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), format!("{settings}\n{tags}")).expect("settings");
-    let options = Options { settings: Some(file.path().to_owned()), ..Options::default() };
+    let options = CheckOptions { settings: Some(file.path().to_owned()), ..CheckOptions::default() };
     let queue = Judge::new(&example("queue/Queue.tla").display().to_string(), options).expect("a specification");
     let shown = show(&queue, "queue/traces/early-return.jsonl", &ShowOptions::default()).expect("a report");
     assert_eq!(shown.report.tags, ["short"]);
@@ -247,7 +248,7 @@ fn what_is_assumed_is_to_blame_for_what_it_forbids() {
         let shown = show(&judge(spec, assume), trace, &ShowOptions::default()).expect("a report");
         let Some(stuck) = shown.report.stuck() else { panic!("{}", shown.report.verdict.word()) };
         let words = stuck.reasons.iter().filter_map(|reason| match &reason.why {
-            report::Why::Words { text } => Some(format!("{}: {text}", shown.report.op(reason.op).name)),
+            omnilink_report::Why::Words { text } => Some(format!("{}: {text}", shown.report.op(reason.op).name)),
             _ => None,
         });
         words.collect::<Vec<_>>().join("; ")

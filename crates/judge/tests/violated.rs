@@ -1,7 +1,7 @@
 //! A history whose only explanations break an invariant is violated, wherever an order that keeps the invariants ends.
 
-use omnilink_judge::{Case, Failed, Judge, Options, Recording, Unlimited};
-use report::Evidence;
+use omnilink_judge::{Case, CheckOptions, Failed, Judge, Recording, Unlimited};
+use omnilink_report::Evidence;
 
 /// `Add` may add one more than it says, and the level must stay low; `Spill` is not recorded.
 const VAULT: &str = r"---- MODULE Vault ----
@@ -34,7 +34,7 @@ fn check(invariants: &str, operations: &[(&str, i64)], shortcuts: bool) -> Strin
     };
     write("t.jsonl", &operations.iter().enumerate().map(line).collect::<String>());
     let spec = directory.path().join("Vault.tla").display().to_string();
-    let judge = Judge::new(&spec, Options { shortcuts, ..Options::default() }).expect("a specification");
+    let judge = Judge::new(&spec, CheckOptions { shortcuts, ..CheckOptions::default() }).expect("a specification");
     let path = directory.path().join("t.jsonl");
     let report = judge.report(&mut Case {
         recording: &Recording::at(&path, None),

@@ -4,8 +4,8 @@
 //! and for most types in Rust, both must be equal. Where it does not, as for a type in Rust that prints in its own way,
 //! only the method and the number of calls are compared.
 
-use history::format::text;
-use history::{Call, History, Op, Outcome, Value};
+use omnilink_history::format::text;
+use omnilink_history::{Call, History, Op, Outcome, Value};
 
 use crate::run::{Misfit, Place, Thread, call_text};
 use crate::test::Test;

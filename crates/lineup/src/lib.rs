@@ -1,7 +1,7 @@
 //! Checks an object against its own serial behavior.
 //!
 //! ```
-//! use lineup::{Answer, Explanation, Observations, Observed, Operation, SerialRun, Test, Thread, explain, headline};
+//! use omnilink_lineup::{Answer, Explanation, Observations, Observed, Operation, SerialRun, Test, Thread, explain, headline};
 //!
 //! // Two threads increment a counter and read it. Its serial runs are its specification.
 //! let test: Test = "inc() get() || inc()".parse()?;
@@ -59,7 +59,7 @@ pub use crate::fit::fit;
 pub use crate::headline::headline;
 pub use crate::observations::{NodeId, Nondeterminism, Observations, Refused};
 pub use crate::observed::{Observed, Operation};
-pub use crate::orders::{Order, Orders};
+pub use crate::orders::{Orders, SerialOrder};
 pub use crate::run::{Answer, Misfit, Place, SerialRun, Thread, UnknownThread, call_text, results_text};
 pub use crate::test::{Test, TestError, Unlisted};
 pub use crate::text::Unreadable;

@@ -10,7 +10,7 @@
 
 use thiserror::Error;
 
-use crate::orders::Order;
+use crate::orders::SerialOrder;
 use crate::run::{Answer, Misfit, Place, SerialRun, Thread};
 use crate::test::Test;
 
@@ -167,7 +167,7 @@ impl Observations {
     /// that is known to block is not missing.
     ///
     /// This loop observes a test: take some missing orders, run them, insert the runs; until none is missing.
-    pub fn missing(&self, at_most: usize) -> Vec<Order> {
+    pub fn missing(&self, at_most: usize) -> Vec<SerialOrder> {
         let (mut orders, mut missing) = (self.test.orders(), Vec::new());
         while missing.len() < at_most {
             let Some(order) = orders.next() else { break };
@@ -180,7 +180,7 @@ impl Observations {
     }
 
     /// The length of the shortest prefix of an order after which everything is covered.
-    fn covered_prefix(&self, order: &Order) -> Option<usize> {
+    fn covered_prefix(&self, order: &SerialOrder) -> Option<usize> {
         let mut node = NodeId(0);
         let covered = |node: NodeId| self.nodes[node.index()].is_covered;
         for _ in self.test.before() {
@@ -199,9 +199,9 @@ impl Observations {
     }
 
     /// The order of a run in which every operation returned, if there is one.
-    pub fn full_order(&self) -> Option<Order> {
+    pub fn full_order(&self) -> Option<SerialOrder> {
         let mut run = SerialRun::default();
-        self.find_full(NodeId(0), &mut run).then(|| Order::of(&run))
+        self.find_full(NodeId(0), &mut run).then(|| SerialOrder::of(&run))
     }
 
     fn find_full(&self, node: NodeId, run: &mut SerialRun) -> bool {
@@ -411,7 +411,7 @@ mod tests {
     #[test]
     fn an_order_that_blocks_covers_those_that_begin_with_it() {
         let missing = |observations: &Observations| {
-            let orders: Vec<String> = observations.missing(9).iter().map(Order::to_string).collect();
+            let orders: Vec<String> = observations.missing(9).iter().map(SerialOrder::to_string).collect();
             format!("{} {}", orders.join(" "), observations.is_complete())
         };
         let mut observations = Observations::new("take() || add(1) take()".parse().unwrap());

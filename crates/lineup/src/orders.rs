@@ -7,16 +7,16 @@ use crate::run::{Answer, SerialRun, Thread};
 /// A serial order: for each operation of the columns, the number of its thread. Prints as a word with one character
 /// per operation, `0` to `9` and `a` to `z`, as the variable `OMNILINK_ORDERS` has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Order(Vec<u8>);
+pub struct SerialOrder(Vec<u8>);
 
-impl Order {
+impl SerialOrder {
     /// The order of the columns in a serial run.
-    pub fn of(run: &SerialRun) -> Order {
+    pub fn of(run: &SerialRun) -> SerialOrder {
         let column = |(thread, _): &(Thread, Answer)| match thread {
             Thread::Main => None,
             Thread::Column(column) => Some(*column),
         };
-        Order(run.steps.iter().filter_map(column).collect())
+        SerialOrder(run.steps.iter().filter_map(column).collect())
     }
 
     /// The number of the thread of each operation.
@@ -25,7 +25,7 @@ impl Order {
     }
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for SerialOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word: String = self.0.iter().filter_map(|&thread| char::from_digit(thread.into(), 36)).collect();
         f.pad(&word)
@@ -87,12 +87,12 @@ impl Orders {
 }
 
 impl Iterator for Orders {
-    type Item = Order;
+    type Item = SerialOrder;
 
-    fn next(&mut self) -> Option<Order> {
+    fn next(&mut self) -> Option<SerialOrder> {
         let order = self.next.clone()?;
         self.advance();
-        Some(Order(order))
+        Some(SerialOrder(order))
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
                 found.push(order);
             }
             let all = Orders::new(vec![2, 2, 1]);
-            let expected: Vec<Order> = all.filter(|order| !order.threads().starts_with(prefix)).collect();
+            let expected: Vec<SerialOrder> = all.filter(|order| !order.threads().starts_with(prefix)).collect();
             assert_eq!(found, expected);
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use history::{Call, Value};
+use omnilink_history::{Call, Value};
 use thiserror::Error;
 
 use crate::test::Test;

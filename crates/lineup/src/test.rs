@@ -183,10 +183,10 @@ fn closest(call: &str, listed: &[String]) -> Option<String> {
     let name = |call: &'_ str| call.split('(').next().unwrap_or_default().to_owned();
     let names: Vec<String> = listed.iter().map(|call| name(call)).collect();
     let of_name = |name: &str| names.iter().position(|other| other == name).map(|index| listed[index].clone());
-    suggest::closest(call, listed.iter().map(String::as_str))
+    omnilink_suggest::closest(call, listed.iter().map(String::as_str))
         .map(str::to_owned)
         .or_else(|| of_name(&name(call)))
-        .or_else(|| of_name(suggest::closest(&name(call), names.iter().map(String::as_str))?))
+        .or_else(|| of_name(omnilink_suggest::closest(&name(call), names.iter().map(String::as_str))?))
 }
 
 impl fmt::Display for Test {

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use history::End;
-use history::format::binary::SegmentReader;
+use omnilink_history::End;
+use omnilink_history::format::binary::SegmentReader;
 use thiserror::Error;
 
 use crate::observed::Operation;

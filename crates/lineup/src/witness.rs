@@ -1,7 +1,7 @@
 //! Explains a concurrent history by serial ones.
 //!
 //! A full history needs a *serial witness*: an observed serial run with the same answers in an order that respects
-//! real time. This is linearizability for the tree of observations, so [`search::check`] finds it. A stuck history
+//! real time. This is linearizability for the tree of observations, so [`omnilink_search::check`] finds it. A stuck history
 //! needs a witness for each pending operation: without the other pending ones, a serial run of the operations that
 //! returned, with their answers, after which this one blocks. Burckhardt et al., *Line-Up* (PLDI 2010), show that an
 //! object for which this fails is linearizable for no deterministic specification.
@@ -14,8 +14,8 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-use history::{History, Verdict};
-use search::{Criterion, Options, Spec, Successors, check};
+use omnilink_history::{History, Verdict};
+use omnilink_search::{Criterion, Options, Spec, Successors, check};
 
 use crate::observations::{NodeId, Observations};
 use crate::observed::{Observed, Operation};
@@ -205,7 +205,7 @@ fn witness(observations: &Observations, parts: &[Part<'_>]) -> Option<SerialRun>
     let options = Options { criterion: Criterion::LINEARIZABLE, ..Options::default() };
     match check(&SerialSpec(observations), &history, &options).expect("a tree has the same answer twice").verdict {
         Verdict::Accepted(witness) => {
-            let step = |placed: search::Placed| {
+            let step = |placed: omnilink_search::Placed| {
                 let (thread, answer) = history.op(placed.op).call.clone();
                 (thread, answer.expect("every part has an answer"))
             };

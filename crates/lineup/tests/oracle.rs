@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use lineup::{
+use omnilink_lineup::{
     Answer, Closest, Explanation, Observations, Observed, Operation, Place, SerialRun, Test, Thread, explain, headline,
 };
 

@@ -3,16 +3,16 @@
 //! If the specification has invariants, only behaviors that satisfy them explain a log. They are ignored first, because
 //! hardly any behavior violates one; only if the one that was found does are all others searched.
 
-use history::Stop;
-use tla::config::Config;
-use tla::ir::DefId;
-use tla::machine::{At, Machine, State};
-use tla::value::Value;
+use omnilink_history::Stop;
+use omnilink_tla::config::Config;
+use omnilink_tla::ir::DefId;
+use omnilink_tla::machine::{At, Machine, State};
+use omnilink_tla::value::Value;
 
 use crate::Prepared;
 use crate::bind::{Bound, Steps};
 use crate::problem::{Failure, Problem};
-use crate::search::{By, Found, Graph, Node, Options, Stats};
+use crate::search::{By, Found, Graph, LogOptions, Node, Stats};
 use crate::step::Stepper;
 use crate::symmetry::Symmetry;
 
@@ -20,7 +20,7 @@ use crate::symmetry::Symmetry;
 #[derive(Debug)]
 pub struct Checked {
     /// The verdict.
-    pub outcome: Outcome,
+    pub outcome: LogOutcome,
     /// Counts of work.
     pub stats: Stats,
     pub(crate) graph: Graph,
@@ -28,7 +28,7 @@ pub struct Checked {
 
 /// The verdicts.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum LogOutcome {
     /// A behavior explains the log.
     Accepted(Vec<Taken>),
     /// No behavior explains the log: the configurations that explain most of it.
@@ -58,7 +58,7 @@ pub fn check(
     bound: &Bound,
     machine: &mut Machine<'_>,
     config: &Config,
-    options: Options,
+    options: LogOptions,
     poll: &mut dyn FnMut(&Stats) -> Option<Stop>,
 ) -> Result<Checked, Failure> {
     let (symmetry, without_strings) = match options.exhaustive {
@@ -69,21 +69,21 @@ pub fn check(
         }
     };
     // An event that is not known may depend on any other.
-    let options = Options { all_orders: options.all_orders || !bound.lost.is_empty(), ..options };
+    let options = LogOptions { all_orders: options.all_orders || !bound.lost.is_empty(), ..options };
     let mut stepper = Stepper::new(machine, bound);
     stepper.symmetry = symmetry.as_ref();
     let (found, graph) = search(&mut stepper, without_strings.as_ref(), options, poll)?;
     let last = match found {
         Found::Accepted(last) => last,
         Found::Stuck(stuck) => {
-            let outcome = unless_lost(bound, &graph).unwrap_or(Outcome::Rejected(stuck));
+            let outcome = unless_lost(bound, &graph).unwrap_or(LogOutcome::Rejected(stuck));
             return Ok(Checked { outcome, stats: graph.stats, graph });
         }
         Found::Stopped(stop) => return Ok(stopped(stop, graph)),
     };
     confirm(&graph, last, &mut stepper)?;
     let Some((invariant, state)) = violated(&graph, last, &mut stepper)? else {
-        return Ok(Checked { outcome: Outcome::Accepted(taken(&graph, last, bound)), stats: graph.stats, graph });
+        return Ok(Checked { outcome: LogOutcome::Accepted(taken(&graph, last, bound)), stats: graph.stats, graph });
     };
     // Another behavior may satisfy all of them.
     stepper.enforces_invariants = true;
@@ -94,10 +94,10 @@ pub fn check(
     Ok(match found {
         Found::Accepted(last) => {
             confirm(&graph, last, &mut stepper)?;
-            Checked { outcome: Outcome::Accepted(taken(&graph, last, bound)), stats: graph.stats, graph }
+            Checked { outcome: LogOutcome::Accepted(taken(&graph, last, bound)), stats: graph.stats, graph }
         }
         Found::Stuck(stuck) => {
-            let outcome = unless_lost(bound, &graph).unwrap_or(Outcome::Violated(stuck, invariant, state));
+            let outcome = unless_lost(bound, &graph).unwrap_or(LogOutcome::Violated(stuck, invariant, state));
             Checked { outcome, stats: graph.stats, graph }
         }
         Found::Stopped(stop) => stopped(stop, graph),
@@ -109,7 +109,7 @@ pub fn check(
 fn search<'a>(
     stepper: &mut Stepper<'a, '_>,
     without_strings: Option<&'a Symmetry>,
-    options: Options,
+    options: LogOptions,
     poll: &mut dyn FnMut(&Stats) -> Option<Stop>,
 ) -> Result<(Found, Graph), Failure> {
     let mut graph = Graph::default();
@@ -130,23 +130,23 @@ fn search<'a>(
 fn stopped(stop: Stop, graph: Graph) -> Checked {
     let nodes = graph.nodes.iter().enumerate();
     let furthest = nodes.max_by_key(|(_, node)| node.placed).map(|(place, _)| u32::try_from(place).unwrap_or(u32::MAX));
-    let outcome = Outcome::Inconclusive(stop, furthest, graph.at_the_end());
+    let outcome = LogOutcome::Inconclusive(stop, furthest, graph.at_the_end());
     Checked { outcome, stats: graph.stats, graph }
 }
 
 /// The outcome if events are lost that may have explained a log: the furthest configuration that they may follow.
-fn unless_lost(bound: &Bound, graph: &Graph) -> Option<Outcome> {
+fn unless_lost(bound: &Bound, graph: &Graph) -> Option<LogOutcome> {
     let may_follow = |node: &&Node| bound.lost.iter().any(|lost| lost.may_follow(&node.position));
     let most = graph.nodes.iter().filter(may_follow).map(|node| node.placed).max()?;
     let furthest = |node: &Node| node.placed == most && may_follow(&node);
     let place = graph.nodes.iter().position(furthest).and_then(|place| u32::try_from(place).ok());
     let count = graph.nodes.iter().filter(|node| furthest(node)).count();
-    Some(Outcome::Inconclusive(Stop::Incomplete, place, count))
+    Some(LogOutcome::Inconclusive(Stop::Incomplete, place, count))
 }
 
 /// Why events that may have explained a log are known to be lost.
 pub fn lost<'b>(checked: &Checked, bound: &'b Bound) -> Option<&'b str> {
-    let Outcome::Inconclusive(Stop::Incomplete, Some(node), _) = &checked.outcome else { return None };
+    let LogOutcome::Inconclusive(Stop::Incomplete, Some(node), _) = &checked.outcome else { return None };
     let position = &checked.graph.nodes[*node as usize].position;
     bound.lost.iter().find(|lost| lost.may_follow(position)).map(|lost| lost.words.as_str())
 }
@@ -217,16 +217,16 @@ fn violated(graph: &Graph, last: u32, stepper: &mut Stepper<'_, '_>) -> Result<O
 /// The steps of a behavior that explains the log, or as much of it as any does.
 pub fn longest(checked: &Checked, bound: &Bound) -> Vec<Taken> {
     let last = match &checked.outcome {
-        Outcome::Accepted(steps) => return steps.clone(),
-        Outcome::Rejected(stuck) | Outcome::Violated(stuck, ..) => stuck.first().copied(),
-        Outcome::Inconclusive(_, furthest, _) => *furthest,
+        LogOutcome::Accepted(steps) => return steps.clone(),
+        LogOutcome::Rejected(stuck) | LogOutcome::Violated(stuck, ..) => stuck.first().copied(),
+        LogOutcome::Inconclusive(_, furthest, _) => *furthest,
     };
     last.map(|last| taken(&checked.graph, last, bound)).unwrap_or_default()
 }
 
 /// An event that follows the furthest configuration.
 pub fn furthest(checked: &Checked, bound: &Bound) -> Option<usize> {
-    let Outcome::Inconclusive(_, Some(node), _) = &checked.outcome else { return None };
+    let LogOutcome::Inconclusive(_, Some(node), _) = &checked.outcome else { return None };
     bound.order.next(&checked.graph.nodes[*node as usize].position).next()
 }
 

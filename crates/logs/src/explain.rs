@@ -6,22 +6,22 @@
 //! checking the log again: a step inserted, an event left out, a field ignored, a variable that is not complete, two events
 //! exchanged.
 
-use history::OpId;
-use report::{
+use omnilink_history::OpId;
+use omnilink_report::{
     Assumption, Conjunct, Consequence, Evaluated, Evidence, Field, Guard, Interpretation, Legal, Reason, Rejection,
     Stuck, WhatIf, Why,
 };
-use tla::error::EvalError;
-use tla::machine::{Machine, Part, State, Step};
-use tla::program::Program;
-use tla::source::Site;
-use tla::value::Value;
-use validate::{GuardBuilder, ReportBuilder, Ways, shown_state};
+use omnilink_tla::error::EvalError;
+use omnilink_tla::machine::{Machine, Part, State, Step};
+use omnilink_tla::program::Program;
+use omnilink_tla::source::Site;
+use omnilink_tla::value::Value;
+use omnilink_validate::{GuardBuilder, ReportBuilder, Ways, shown_state};
 
 use crate::bind::{Alternative, Bound, BoundCondition, BoundUnlogged, Event, Steps};
 use crate::check::Checked;
 use crate::problem::Failure;
-use crate::search::{By, Found, Graph, Options, Stats};
+use crate::search::{By, Found, Graph, LogOptions, Stats};
 use crate::step::Stepper;
 use crate::step_names;
 
@@ -83,7 +83,7 @@ pub fn explain_violation(
     let part = machine.explain_predicate(predicate, state);
     let conjunct = GuardBuilder { program, report_builder }.conjunct(&[&part]);
     let site = program.predicate_site(&name, predicate);
-    let broken = report::Broken {
+    let broken = omnilink_report::Broken {
         invariant: name.clone(),
         broke: Vec::new(),
         span: report_builder.span(site),
@@ -114,7 +114,7 @@ pub fn explain_violation(
 /// The event before which the furthest behavior of an undecided log stands, and why it is not possible there, if it is
 /// not.
 pub fn standing(checked: &Checked, bound: &Bound, machine: &mut Machine<'_>) -> Option<(usize, Option<String>)> {
-    let crate::Outcome::Inconclusive(_, Some(node), _) = &checked.outcome else { return None };
+    let crate::LogOutcome::Inconclusive(_, Some(node), _) = &checked.outcome else { return None };
     let initial = Stepper::initial(machine, bound);
     let mut report_builder = ReportBuilder::default();
     let program = machine.program();
@@ -250,7 +250,7 @@ impl<'p> Explainer<'_, 'p> {
     }
 
     /// The last events of a path.
-    fn recent(&mut self, graph: &Graph, node: u32) -> Vec<report::Step> {
+    fn recent(&mut self, graph: &Graph, node: u32) -> Vec<omnilink_report::Step> {
         let event_of = |node: &u32| match graph.nodes[*node as usize].by {
             By::Event { event, .. } => Some(event as usize),
             By::Initial | By::Unlogged(_) => None,
@@ -258,7 +258,7 @@ impl<'p> Explainer<'_, 'p> {
         let path = graph.path(node);
         let mut recent: Vec<usize> = path.iter().rev().filter_map(event_of).take(MOST_RECENT).collect();
         recent.reverse();
-        let step = |event: usize| report::Step { op: self.report_builder.op(op_id(event)), partway: false };
+        let step = |event: usize| omnilink_report::Step { op: self.report_builder.op(op_id(event)), partway: false };
         recent.into_iter().map(step).collect()
     }
 
@@ -266,7 +266,7 @@ impl<'p> Explainer<'_, 'p> {
     fn disabled(&mut self, event: &Event, alternative: &Alternative, state: &State) -> Option<Obstacle> {
         let error = |failure: Failure| match failure {
             Failure::Evaluation { error, .. } => Obstacle::Error(error),
-            other => Obstacle::Error(EvalError::new(tla::error::ErrorKind::WrongKind, other.to_string())),
+            other => Obstacle::Error(EvalError::new(omnilink_tla::error::ErrorKind::WrongKind, other.to_string())),
         };
         let mut stepper = Stepper::new(self.machine, self.bound);
         stepper.initial.clone_from(&self.initial);
@@ -448,7 +448,7 @@ impl<'p> Explainer<'_, 'p> {
         let conjunct = Conjunct {
             span,
             text: format!("{left} = {right}"),
-            outcomes: vec![report::Outcome::False; found.len()],
+            outcomes: vec![omnilink_report::Outcome::False; found.len()],
             values,
         };
         let action = format!("{} ({when})", self.title(alternative));
@@ -512,7 +512,7 @@ impl<'p> Explainer<'_, 'p> {
                 bound.actions.extend(operations);
                 bound.unlogged.push(BoundUnlogged {
                     actions: (first..bound.actions.len()).collect(),
-                    before: settings::log::Names::default(),
+                    before: omnilink_settings::log::Names::default(),
                     args: Vec::new(),
                     step: None,
                     max: 1,
@@ -537,8 +537,9 @@ impl<'p> Explainer<'_, 'p> {
         let mut stepper = Stepper::new(self.machine, &bound);
         stepper.relaxed = relaxed;
         let mut graph = Graph::default();
-        let mut poll = |stats: &Stats| (stats.generated > MOST_TRIED || exceeded()).then_some(history::Stop::Time);
-        let Ok(Found::Accepted(last)) = graph.search_once(&mut stepper, Options::default(), &mut poll) else {
+        let mut poll =
+            |stats: &Stats| (stats.generated > MOST_TRIED || exceeded()).then_some(omnilink_history::Stop::Time);
+        let Ok(Found::Accepted(last)) = graph.search_once(&mut stepper, LogOptions::default(), &mut poll) else {
             return None;
         };
         let path = graph.path(last);
@@ -591,7 +592,7 @@ enum Change {
     /// One unlogged step before the event.
     Inserted,
     /// A variable is not complete.
-    Relaxed(tla::ir::VarId),
+    Relaxed(omnilink_tla::ir::VarId),
     /// A change of a variable is ignored.
     WithoutUpdate(usize),
     /// A condition of an alternative is ignored.
@@ -604,14 +605,17 @@ fn key(found: &Obstacle) -> Option<Site> {
     match found {
         Obstacle::Action(ways) => {
             let is_false = |part: &&Part| {
-                matches!(part.outcome, tla::machine::Outcome::Truth(false) | tla::machine::Outcome::Error(_))
+                matches!(
+                    part.outcome,
+                    omnilink_tla::machine::PartOutcome::Truth(false) | omnilink_tla::machine::PartOutcome::Error(_)
+                )
             };
             ways.furthest.conjuncts.iter().find(is_false).map(|part| part.site)
         }
         Obstacle::NoChoice(site) | Obstacle::Step(site, _) | Obstacle::Excluded(_, site) => Some(*site),
         Obstacle::Condition(place, _) => {
             let start = u32::try_from(*place).unwrap_or_default();
-            Some(Site { span: tla_syntax::Span { start, end: start }, ..Site::default() })
+            Some(Site { span: omnilink_tla_syntax::Span { start, end: start }, ..Site::default() })
         }
         Obstacle::Error(error) => error.site,
         Obstacle::Update(..) => None,
@@ -625,7 +629,7 @@ fn value_of(
     chosen: &[(String, Value)],
 ) -> Result<Value, Failure> {
     let args = condition.left.values(chosen);
-    Ok(stepper.machine.apply_operator(condition.left.expr.def, &args, tla::machine::At::State(state))?)
+    Ok(stepper.machine.apply_operator(condition.left.expr.def, &args, omnilink_tla::machine::At::State(state))?)
 }
 
 /// Finds the condition on a step or on the state after it that is false.
@@ -647,7 +651,7 @@ fn keep_after(
             Err(_) => return,
         }
     }
-    let at = tla::machine::At::Step(state, next);
+    let at = omnilink_tla::machine::At::Step(state, next);
     for step in &alternative.steps {
         let args = step.values(chosen);
         if !matches!(stepper.is_true(step.expr.def, &args, at), Ok(true)) {
@@ -667,7 +671,7 @@ fn explain_action(
     alternative: &Alternative,
     chosen: &[(String, Value)],
     state: &State,
-    given: &[(tla::ir::VarId, Value)],
+    given: &[(omnilink_tla::ir::VarId, Value)],
 ) -> Obstacle {
     let bound = stepper.bound;
     let program = stepper.program;
@@ -718,5 +722,7 @@ fn explain_action(
             of_action(stepper, first, &args, &[])
         }
     };
-    found.unwrap_or_else(|| Obstacle::Error(EvalError::new(tla::error::ErrorKind::NoChoice, "no step is possible")))
+    found.unwrap_or_else(|| {
+        Obstacle::Error(EvalError::new(omnilink_tla::error::ErrorKind::NoChoice, "no step is possible"))
+    })
 }

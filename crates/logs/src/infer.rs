@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use history::format::json::Json;
-use tla::program::{Operation, Program};
+use omnilink_history::format::json::Json;
+use omnilink_tla::program::{Operation, Program};
 
 use crate::line::Line;
 use crate::path::Path;
@@ -150,7 +150,7 @@ impl Inference<'_> {
         let fields: BTreeSet<String> =
             named.iter().flat_map(|event| names(event)).filter(|other| other != field).collect();
         let known = self.operations.iter().map(|operation| operation.name.as_str());
-        let hint = suggest::hint(name, known).map_or(String::new(), |hint| format!("  # {hint}"));
+        let hint = omnilink_suggest::hint(name, known).map_or(String::new(), |hint| format!("  # {hint}"));
         let fields: Vec<String> = fields.into_iter().collect();
         let _ = writeln!(
             self.text,

@@ -1,12 +1,12 @@
 //! Checks logs of distributed programs against a TLA+ specification, through a mapping in the settings.
 //!
 //! ```
-//! use logs::{File, Options, Outcome, Prepared};
-//! use settings::Settings;
-//! use tla::machine::Machine;
+//! use omnilink_logs::{File, LogOptions, LogOutcome, Prepared};
+//! use omnilink_settings::Settings;
+//! use omnilink_tla::machine::Machine;
 //! # struct Nothing;
-//! # impl tla::datum::World for Nothing {}
-//! # impl tla::resolve::Loader for Nothing {
+//! # impl omnilink_tla::datum::World for Nothing {}
+//! # impl omnilink_tla::resolve::Loader for Nothing {
 //! #     fn load(&mut self, _module: &str) -> Option<(String, String)> {
 //! #         None
 //! #     }
@@ -23,23 +23,23 @@
 //! let text = "[log]\nevent = \"do\"\nargs = \"with\"\n[[log.rule]]\nhas = \"n\"\nafter = { n = \"n\" }\n";
 //! let log = Settings::parse(text)?.log.expect("a section");
 //! # let mut strings = Default::default();
-//! # let mut config = tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
-//! # let mut module = tla::resolve::resolve("Counter.tla", spec, &mut Nothing, strings).expect("no errors");
+//! # let mut config = omnilink_tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
+//! # let mut module = omnilink_tla::resolve::resolve("Counter.tla", spec, &mut Nothing, strings).expect("no errors");
 //! // `module` and `config` are the specification; the documentation of the crate `tla` has more.
 //! let lines = "{\"do\": \"Add\", \"with\": [2]}\n{\"do\": \"Add\", \"n\": 5}\n";
 //! let files = vec![File { name: "run.ndjson".into(), text: lines.into() }];
 //! let prepared = Prepared::new(&log, text, "omnilink.toml", &mut module, &mut config, files, &mut |_| Err("no file".into()))?;
-//! # let program = tla::program::link(module, &config, Default::default()).expect("no errors");
+//! # let program = omnilink_tla::program::link(module, &config, Default::default()).expect("no errors");
 //! let mut machine = Machine::new(&program, Box::new(Nothing));
 //! let bound = prepared.bind(&mut machine, &config)?;
-//! let checked = logs::check(&prepared, &bound, &mut machine, &config, Options::default(), &mut |_| None)?;
-//! assert!(matches!(checked.outcome, Outcome::Accepted(_)));
+//! let checked = omnilink_logs::check(&prepared, &bound, &mut machine, &config, LogOptions::default(), &mut |_| None)?;
+//! assert!(matches!(checked.outcome, LogOutcome::Accepted(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! ```text
 //!  files ── Lines ──► events ── Prepared: constants, the mapping resolved ──► link ──► Program
-//!  events ── Binder ──► Bound: what each event may be, and the order ── Graph::search ──► Outcome ──► explanation
+//!  events ── Binder ──► Bound: what each event may be, and the order ── Graph::search ──► LogOutcome ──► explanation
 //! ```
 //!
 //! A log is a finite set of events with a partial order. Each event stands for a relation between states: one of its
@@ -52,11 +52,11 @@ mod check;
 mod explain;
 mod infer;
 mod line;
+mod line_expressions;
 mod lost;
 mod mapping;
 mod order;
 mod path;
-mod prelude;
 mod problem;
 mod reduce;
 mod search;
@@ -67,26 +67,26 @@ mod vacuity;
 mod values;
 
 pub use bind::{Bound, Event};
-pub use check::{Checked, Outcome, Taken, check, furthest, longest, lost, unlogged};
+pub use check::{Checked, LogOutcome, Taken, check, furthest, longest, lost, unlogged};
 pub use explain::{explain, explain_violation, op_id, standing};
 pub use infer::infer;
 pub use line::{Cut, File, Line, Lines};
-pub use order::Order;
+pub use order::EventOrder;
 pub use problem::{Failure, Problem};
-pub use search::{Options, Stats};
+pub use search::{LogOptions, Stats};
 pub use vacuity::{coverage, vacuity};
 
-use history::format::json::Json;
-use settings::log::Log;
-use tla::config::{Config, LiteralKind};
-use tla::ir::{Body, Module, Node};
-use tla::machine::Machine;
-use tla::program::Program;
-use tla::value::{Model, Value};
+use omnilink_history::format::json::Json;
+use omnilink_settings::log::Log;
+use omnilink_tla::config::{Config, LiteralKind};
+use omnilink_tla::ir::{Body, Module, Node};
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::Program;
+use omnilink_tla::value::{Model, Value};
 
 use bind::Binder;
+use line_expressions::Prelude;
 use mapping::Mapping;
-use prelude::Prelude;
 use values::{Values, intern};
 
 /// A log and its mapping, before the specification is linked.
@@ -125,7 +125,7 @@ impl Prepared {
         let given = prelude.constants(settings, &lines, beside, &values, &mut module.strings)?;
         for (name, _) in &given {
             if !module.names.contains_key(name) {
-                let hint = suggest::hint(name, module.names.keys().map(String::as_str));
+                let hint = omnilink_suggest::hint(name, module.names.keys().map(String::as_str));
                 let problem = Problem::new(format!("`[log.constants]` has `{name}`, which the module does not define"));
                 return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());
             }
@@ -189,7 +189,7 @@ fn name_null(name: &str, module: &mut Module, config: &mut Config) -> Option<Mod
         return None;
     }
     module.strings.intern(name);
-    let tla::strings::Str::Known(rank) = module.strings.str(name) else { return None };
+    let omnilink_tla::strings::Str::Known(rank) = module.strings.str(name) else { return None };
     let model = Model { name: rank, class: Model::class_of(name) };
     config.give(name, LiteralKind::Model(model));
     Some(model)

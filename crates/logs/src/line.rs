@@ -1,6 +1,6 @@
 //! The lines of a log: JSON with its place.
 
-use history::format::json::Json;
+use omnilink_history::format::json::Json;
 
 use crate::problem::Problem;
 

@@ -15,7 +15,7 @@
 
 use crate::bind::Event;
 use crate::line::Cut;
-use crate::order::Order;
+use crate::order::EventOrder;
 
 /// Lost events.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Lost {
     /// The lost events of a log with these files that break off, and these processes without lines.
     pub(crate) fn find(
         events: &[Event],
-        order: &Order,
+        order: &EventOrder,
         processes: &[String],
         files: usize,
         cuts: &[Cut],
@@ -44,7 +44,7 @@ impl Lost {
     }
 
     /// The events that are lost where a file breaks off.
-    fn of_file(events: &[Event], order: &Order, processes: &[String], files: usize, cut: &Cut) -> Lost {
+    fn of_file(events: &[Event], order: &EventOrder, processes: &[String], files: usize, cut: &Cut) -> Lost {
         let inside = (0..events.len()).filter(|&event| events[event].file == cut.file);
         let mut chains: Vec<usize> = inside.map(|event| order.places[event].0).collect();
         // Steps of spans are on chains of their own.

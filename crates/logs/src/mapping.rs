@@ -7,12 +7,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use history::format::json::Json;
-use settings::log::{self, Argument, Conditions, Form, Text};
-use tla::ir::{DefId, Module, VarId};
-use tla::resolve::{Excerpt, resolve_operator};
-use tla::source::{Site, SourceId};
-use tla_syntax::Span;
+use omnilink_history::format::json::Json;
+use omnilink_settings::log::{self, Argument, Conditions, Form, Text};
+use omnilink_tla::ir::{DefId, Module, VarId};
+use omnilink_tla::resolve::{Excerpt, resolve_operator};
+use omnilink_tla::source::{Site, SourceId};
+use omnilink_tla_syntax::Span;
 
 use crate::path::Path;
 use crate::problem::{Failure, Problem};
@@ -389,7 +389,7 @@ impl Resolver<'_> {
                 Conditions::Bundle(name) => name,
             };
             let Some(bundle) = bundles.iter().find(|bundle| bundle.name == name.text) else {
-                let help = suggest::hint(&name.text, bundles.iter().map(|bundle| bundle.name.as_str()));
+                let help = omnilink_suggest::hint(&name.text, bundles.iter().map(|bundle| bundle.name.as_str()));
                 let problem = Problem::new(format!("no `[[log.state]]` has the name `{}`", name.text));
                 let problem = help.map_or(problem.clone(), |help| problem.with_help(help));
                 return Err(problem.at(self.site(name)).into());
@@ -433,7 +433,7 @@ impl Resolver<'_> {
             None => {
                 let names = self.module.variables.iter().map(|variable| variable.name.as_str());
                 let problem = Problem::new(format!("the specification has no variable `{}`", text.text));
-                let hint = suggest::hint(&text.text, names);
+                let hint = omnilink_suggest::hint(&text.text, names);
                 Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).at(self.site(text)))
             }
         }
@@ -455,7 +455,7 @@ impl Resolver<'_> {
 
     fn unknown_field(&self, field: &str, text: &Text) -> Problem {
         let known: Vec<&str> = self.fields.iter().chain(&self.outer).map(String::as_str).collect();
-        let help = suggest::hint(field, known.iter().copied());
+        let help = omnilink_suggest::hint(field, known.iter().copied());
         let help = help.unwrap_or_else(|| format!("the events have the fields {}", known.join(", ")));
         Problem::new(format!("no event has the field `{field}`")).at(self.site(text)).with_help(help)
     }

@@ -19,7 +19,7 @@
 
 use std::collections::BTreeMap;
 
-use history::format::json::Json;
+use omnilink_history::format::json::Json;
 
 use crate::problem::Problem;
 
@@ -56,7 +56,7 @@ pub(crate) struct Kinds {
 
 /// A partial order of events.
 #[derive(Debug, Clone, Default)]
-pub struct Order {
+pub struct EventOrder {
     /// The events of each chain, in order.
     pub(crate) chains: Vec<Vec<usize>>,
     /// For each event the number of events of each chain that come before it.
@@ -71,15 +71,15 @@ pub struct Order {
     pub(crate) is_total: bool,
 }
 
-impl Order {
+impl EventOrder {
     /// The order of events. An error if events come before themselves.
     pub(crate) fn new(
         clocks: &[Clock],
         processes: usize,
         kinds: Kinds,
         name: &dyn Fn(usize) -> String,
-    ) -> Result<Order, Problem> {
-        let mut order = Order { is_total: kinds.is_total, ..Order::default() };
+    ) -> Result<EventOrder, Problem> {
+        let mut order = EventOrder { is_total: kinds.is_total, ..EventOrder::default() };
         order.chain(clocks, processes, kinds);
         order.needs = (0..clocks.len()).map(|_| vec![0; order.chains.len()].into()).collect();
         for event in 0..clocks.len() {
@@ -384,9 +384,11 @@ impl Order {
 /// know, and only differences count; RFC 3339 is text.
 pub(crate) fn time(json: &Json) -> Option<i128> {
     match json {
-        Json::Number(history::Value::Int(number)) => Some(i128::from(*number) * FINE),
-        Json::Number(history::Value::Float(number)) => Some((number.get() * FINE as f64).round() as i128),
-        Json::Number(number @ history::Value::Big(_)) => number.to_string().parse::<i128>().ok()?.checked_mul(FINE),
+        Json::Number(omnilink_history::Value::Int(number)) => Some(i128::from(*number) * FINE),
+        Json::Number(omnilink_history::Value::Float(number)) => Some((number.get() * FINE as f64).round() as i128),
+        Json::Number(number @ omnilink_history::Value::Big(_)) => {
+            number.to_string().parse::<i128>().ok()?.checked_mul(FINE)
+        }
         Json::Text(text) => match text.parse::<i128>() {
             Ok(number) => number.checked_mul(FINE),
             Err(_) => rfc_3339(text).or_else(|| Some((text.parse::<f64>().ok()? * FINE as f64).round() as i128)),
@@ -417,7 +419,7 @@ mod tests {
             ..Clock::default()
         };
         let clocks = [clock(0, None, None), clock(0, Some("m"), None), clock(1, None, None), clock(1, None, Some("m"))];
-        let order = Order::new(&clocks, 2, Kinds::default(), &|event| event.to_string()).unwrap();
+        let order = EventOrder::new(&clocks, 2, Kinds::default(), &|event| event.to_string()).unwrap();
         assert_eq!(order.messages(), [(1, 3)]);
         assert_eq!(order.sequence(&[], &[]), [0, 1, 2, 3]);
         assert_eq!(order.sequence(&[2], &[]), [2, 0, 1, 3]);
@@ -428,7 +430,7 @@ mod tests {
     /// The needs of each event, or the problem.
     fn check(clocks: &[Clock], processes: usize, offsets: bool) -> String {
         let name = |event: usize| format!("event {event}");
-        match Order::new(clocks, processes, Kinds { is_total: false, offsets }, &name) {
+        match EventOrder::new(clocks, processes, Kinds { is_total: false, offsets }, &name) {
             Ok(order) => order.needs.iter().map(|needs| format!("{needs:?}")).collect::<Vec<_>>().join(" "),
             Err(problem) => problem.message,
         }

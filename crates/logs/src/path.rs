@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use history::format::json::Json;
+use omnilink_history::format::json::Json;
 
 /// A path.
 #[derive(Debug, Clone, PartialEq, Eq)]

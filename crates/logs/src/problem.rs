@@ -1,8 +1,8 @@
 //! Why a log cannot be checked. A problem is not a verdict.
 
-use tla::error::EvalError;
-use tla::resolve::Errors;
-use tla::source::Site;
+use omnilink_tla::error::EvalError;
+use omnilink_tla::resolve::Errors;
+use omnilink_tla::source::Site;
 
 /// A mistake in the mapping, in the log, or in what one says about the other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

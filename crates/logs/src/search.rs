@@ -26,11 +26,11 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::hash::BuildHasher;
 
 use hashbrown::{HashMap, HashTable};
-use history::Stop;
+use omnilink_history::Stop;
+use omnilink_tla::error::ErrorKind;
+use omnilink_tla::machine::State;
 use rustc_hash::FxBuildHasher;
 use smallvec::{SmallVec, smallvec};
-use tla::error::ErrorKind;
-use tla::machine::State;
 
 use crate::bind::Bound;
 use crate::problem::Failure;
@@ -39,14 +39,14 @@ use crate::step::{Reached, Stepper};
 
 /// How to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct LogOptions {
     /// Breadth first and without reductions, as a model checker counts.
     pub exhaustive: bool,
     /// Try all orders of events, also of events that are independent of each other.
     pub all_orders: bool,
 }
 
-impl Options {
+impl LogOptions {
     /// Whether one order of independent events is enough.
     pub(crate) fn reduces(self) -> bool {
         !self.exhaustive && !self.all_orders
@@ -264,7 +264,7 @@ impl Graph {
     pub(crate) fn search(
         &mut self,
         stepper: &mut Stepper<'_, '_>,
-        options: Options,
+        options: LogOptions,
         poll: &mut dyn FnMut(&Stats) -> Option<Stop>,
     ) -> Result<Found, Failure> {
         let found = self.search_once(stepper, options, poll)?;
@@ -276,7 +276,7 @@ impl Graph {
             true => Some(Stop::Width),
             false => poll(stats),
         };
-        let options = Options { all_orders: true, ..options };
+        let options = LogOptions { all_orders: true, ..options };
         match all.search_once(stepper, options, &mut limited)? {
             Found::Stopped(_) => Ok(found),
             again => {
@@ -293,7 +293,7 @@ impl Graph {
     pub(crate) fn search_once(
         &mut self,
         stepper: &mut Stepper<'_, '_>,
-        options: Options,
+        options: LogOptions,
         poll: &mut dyn FnMut(&Stats) -> Option<Stop>,
     ) -> Result<Found, Failure> {
         let bound = stepper.bound;

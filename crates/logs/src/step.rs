@@ -5,11 +5,11 @@
 //! after it are tested. A composition passes through intermediate states; what the log tells about values holds for its
 //! last state, and conditions on the state before hold for its first.
 
-use tla::error::ErrorKind;
-use tla::ir::VarId;
-use tla::machine::{At, Machine, State, Step};
-use tla::program::Program;
-use tla::value::Value;
+use omnilink_tla::error::ErrorKind;
+use omnilink_tla::ir::VarId;
+use omnilink_tla::machine::{At, Machine, State, Step};
+use omnilink_tla::program::Program;
+use omnilink_tla::value::Value;
 
 use crate::bind::{Alternative, Args, Bound, BoundArg, BoundCondition, Event, Steps, context_args, lacks};
 use crate::mapping::Source;
@@ -221,7 +221,12 @@ impl<'a, 'p> Stepper<'a, 'p> {
     }
 
     /// Whether an operator is true.
-    pub(crate) fn is_true(&mut self, def: tla::ir::DefId, args: &[Value], at: At<'_>) -> Result<bool, Failure> {
+    pub(crate) fn is_true(
+        &mut self,
+        def: omnilink_tla::ir::DefId,
+        args: &[Value],
+        at: At<'_>,
+    ) -> Result<bool, Failure> {
         match self.machine.apply_operator(def, args, at)? {
             Value::Bool(truth) => Ok(truth),
             other => {

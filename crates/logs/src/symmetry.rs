@@ -26,12 +26,12 @@
 //!   exchanges of values other than those chosen before leave unchanged.
 
 use hashbrown::{HashMap, HashSet};
+use omnilink_tla::ir::{Body, DefId, ExprId, Node, Step};
+use omnilink_tla::machine::{Machine, State};
+use omnilink_tla::program::{Operation, Program};
+use omnilink_tla::strings::Str;
+use omnilink_tla::value::{Set, Value};
 use rustc_hash::FxBuildHasher;
-use tla::ir::{Body, DefId, ExprId, Node, Step};
-use tla::machine::{Machine, State};
-use tla::program::{Operation, Program};
-use tla::strings::Str;
-use tla::value::{Set, Value};
 
 use crate::bind::{Args, Bound};
 

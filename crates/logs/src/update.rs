@@ -3,9 +3,9 @@
 //! An update gives the next value of a variable as a change of the current one. A path leads to the changed part. Keys
 //! of JSON objects are strings, so a key matches an integer of the domain with the same digits as well.
 
-use tla::error::EvalError;
-use tla::strings::Strings;
-use tla::value::Value;
+use omnilink_tla::error::EvalError;
+use omnilink_tla::strings::Strings;
+use omnilink_tla::value::Value;
 
 /// A change of a variable, or of a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Op {
     pub(crate) fn by_name(name: &str) -> Result<(Op, usize), String> {
         let known = OPS.iter().find(|(known, ..)| *known == name);
         known.map(|(_, op, args)| (*op, *args)).ok_or_else(|| {
-            let hint = suggest::hint(name, OPS.iter().map(|(name, ..)| *name));
+            let hint = omnilink_suggest::hint(name, OPS.iter().map(|(name, ..)| *name));
             hint.unwrap_or_else(|| {
                 format!("the operations are {}", OPS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", "))
             })
@@ -124,7 +124,7 @@ impl Update {
     ) -> Result<Value, Box<EvalError>> {
         let wrong = |expected: &str| {
             let message = format!("expected {expected}, found {}", value.kind_name());
-            EvalError::new(tla::error::ErrorKind::WrongKind, message)
+            EvalError::new(omnilink_tla::error::ErrorKind::WrongKind, message)
         };
         let set = || match value {
             Value::Set(set) => Ok(set),
@@ -185,7 +185,12 @@ impl Update {
                 Value::Int(number) => Value::Int(number - arg),
                 _ => return Err(wrong("an integer")),
             },
-            (_, _) => return Err(EvalError::new(tla::error::ErrorKind::WrongKind, "an operation lacks its argument")),
+            (_, _) => {
+                return Err(EvalError::new(
+                    omnilink_tla::error::ErrorKind::WrongKind,
+                    "an operation lacks its argument",
+                ));
+            }
         })
     }
 }
@@ -193,7 +198,10 @@ impl Update {
 /// A function with the values of another one where both are defined.
 fn updated(value: &Value, other: &Value, strings: &Strings) -> Result<Value, Box<EvalError>> {
     let (Some(domain), Some(values)) = (other.function_domain(), other.function_values()) else {
-        return Err(EvalError::new(tla::error::ErrorKind::WrongKind, "the argument of an update is not a record"));
+        return Err(EvalError::new(
+            omnilink_tla::error::ErrorKind::WrongKind,
+            "the argument of an update is not a record",
+        ));
     };
     let mut updated = value.clone();
     for (key, new) in domain.elements().iter().zip(values) {

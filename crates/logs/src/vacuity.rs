@@ -1,7 +1,7 @@
 //! What an accepted log does not show: events that say nothing, actions that were never taken, fields that no rule reads.
 
-use report::{Coverage, CoveredAction};
-use tla::program::Program;
+use omnilink_report::{Coverage, CoveredAction};
+use omnilink_tla::program::Program;
 
 use crate::bind::{Bound, Steps};
 use crate::check::{Checked, Taken, longest};
@@ -53,7 +53,7 @@ fn unused(prepared: &Prepared) -> Vec<String> {
     };
     for Line { json, .. } in &prepared.lines.lines {
         let event = mapping.root.as_ref().map_or(Some(json), |root| root.find(json));
-        let Some(history::format::json::Json::Object(fields)) = event else { continue };
+        let Some(omnilink_history::format::json::Json::Object(fields)) = event else { continue };
         for (name, _) in fields {
             if !unused.contains(name) && !is_read(name) {
                 unused.push(name.clone());

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use history::format::json::Json;
+use omnilink_history::format::json::Json;
+use omnilink_settings::log::Form;
+use omnilink_tla::config::Config;
+use omnilink_tla::strings::Strings;
+use omnilink_tla::value::{Model, Value};
 use rustc_hash::FxBuildHasher;
-use settings::log::Form;
-use tla::config::Config;
-use tla::strings::Strings;
-use tla::value::{Model, Value};
 
 /// Translates values for one specification.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ impl Values {
         match json {
             Json::Null => self.null.clone().unwrap_or_else(|| Value::Str(strings.str("null"))),
             Json::Bool(truth) => Value::Bool(*truth),
-            Json::Number(history::Value::Int(number)) => Value::Int(*number),
+            Json::Number(omnilink_history::Value::Int(number)) => Value::Int(*number),
             Json::Number(other) => Value::Str(strings.str(&other.to_string())),
             Json::Text(text) => self.text(text, strings),
             Json::Array(elements) => {
@@ -105,7 +105,7 @@ pub(crate) fn intern(json: &Json, strings: &mut Strings) {
                 intern(value, strings);
             }
         }
-        Json::Number(number @ (history::Value::Big(_) | history::Value::Float(_))) => {
+        Json::Number(number @ (omnilink_history::Value::Big(_) | omnilink_history::Value::Float(_))) => {
             strings.intern(&number.to_string());
         }
         Json::Null | Json::Bool(_) | Json::Number(_) => {}

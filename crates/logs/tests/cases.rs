@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use logs::{File, Options, Outcome, Prepared};
-use settings::Settings;
-use tla::machine::Machine;
-use tla::program::link;
+use omnilink_logs::{File, LogOptions, LogOutcome, Prepared};
+use omnilink_settings::Settings;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::link;
 
 struct Nothing;
 
-impl tla::datum::World for Nothing {}
+impl omnilink_tla::datum::World for Nothing {}
 
-impl tla::resolve::Loader for Nothing {
+impl omnilink_tla::resolve::Loader for Nothing {
     fn load(&mut self, _module: &str) -> Option<(String, String)> {
         None
     }
@@ -21,7 +21,7 @@ impl tla::resolve::Loader for Nothing {
 /// and without reductions must agree.
 fn verdict(body: &str, config: &str, settings: &str, files: &[(&str, &str)]) -> String {
     let [first, second] = [false, true].map(|exhaustive| {
-        checked(body, config, settings, files, Options { exhaustive, ..Options::default() })
+        checked(body, config, settings, files, LogOptions { exhaustive, ..LogOptions::default() })
             .unwrap_or_else(|error| format!("error: {error}"))
     });
     assert_eq!(first, second, "with and without reductions");
@@ -33,13 +33,13 @@ fn checked(
     config: &str,
     settings: &str,
     files: &[(&str, &str)],
-    options: Options,
-) -> Result<String, logs::Failure> {
+    options: LogOptions,
+) -> Result<String, omnilink_logs::Failure> {
     let text = format!("---- MODULE M ----\nEXTENDS Integers, Sequences, FiniteSets\n{body}\n====\n");
     let config = format!("INIT Init NEXT Next {config}");
     let mut strings = Default::default();
-    let mut config = tla::config::parse(&config, &mut strings).expect("a configuration");
-    let module = tla::resolve::resolve("M.tla", &text, &mut Nothing, strings);
+    let mut config = omnilink_tla::config::parse(&config, &mut strings).expect("a configuration");
+    let module = omnilink_tla::resolve::resolve("M.tla", &text, &mut Nothing, strings);
     let mut module = module.unwrap_or_else(|errors| panic!("{:?}", errors.errors));
     let log = Settings::parse(settings).expect("settings").log.expect("a section");
     let file = |(name, text): &(&str, &str)| File { name: (*name).into(), text: (*text).into() };
@@ -49,14 +49,14 @@ fn checked(
     let program = link(module, &config, Default::default()).unwrap_or_else(|errors| panic!("{:?}", errors.errors));
     let mut machine = Machine::new(&program, Box::new(Nothing));
     let bound = prepared.bind(&mut machine, &config)?;
-    let checked = logs::check(&prepared, &bound, &mut machine, &config, options, &mut |_| None)?;
-    let explained = logs::longest(&checked, &bound).iter().filter(|step| step.event.is_some()).count();
+    let checked = omnilink_logs::check(&prepared, &bound, &mut machine, &config, options, &mut |_| None)?;
+    let explained = omnilink_logs::longest(&checked, &bound).iter().filter(|step| step.event.is_some()).count();
     Ok(match &checked.outcome {
-        Outcome::Accepted(_) => "accepted".to_owned(),
-        Outcome::Rejected(_) => format!("rejected after {explained}"),
-        Outcome::Violated(..) => format!("violated after {explained}"),
-        Outcome::Inconclusive(..) => {
-            let words = logs::lost(&checked, &bound).expect("nothing else stops this search");
+        LogOutcome::Accepted(_) => "accepted".to_owned(),
+        LogOutcome::Rejected(_) => format!("rejected after {explained}"),
+        LogOutcome::Violated(..) => format!("violated after {explained}"),
+        LogOutcome::Inconclusive(..) => {
+            let words = omnilink_logs::lost(&checked, &bound).expect("nothing else stops this search");
             format!("inconclusive after {explained}: {words}")
         }
     })
@@ -228,8 +228,10 @@ fn an_error_in_an_argument_of_an_unlogged_step_is_no_verdict() {
 #[test]
 fn a_mistake_in_many_lines_is_reported_once() {
     let log = named(&["Bogus", "Other"].repeat(10));
-    let failed = checked(COUNTER, "", "[log]\nevent = \"ev\"\n", &[("l", &log)], Options::default());
-    let Err(logs::Failure::Problems(problems)) = failed else { panic!("the specification has no such actions") };
+    let failed = checked(COUNTER, "", "[log]\nevent = \"ev\"\n", &[("l", &log)], LogOptions::default());
+    let Err(omnilink_logs::Failure::Problems(problems)) = failed else {
+        panic!("the specification has no such actions")
+    };
     let messages: Vec<&str> = problems.iter().map(|problem| &*problem.message).collect();
     assert_eq!(
         messages,

@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use history::Value;
+use omnilink_history::Value;
 use rustc_hash::FxHashMap;
 
 use crate::Row;

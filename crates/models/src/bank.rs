@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
-use history::{Call, Value};
-use search::Spec;
+use omnilink_history::{Call, Value};
+use omnilink_search::Spec;
 
 use crate::bind::Fields;
 use crate::digits::Role;
@@ -177,7 +177,7 @@ impl Spec for Bank {
 }
 
 impl Model for Bank {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
         let account = |place, names| fields.arg(place, names).map(|value| self.atoms.key(value));
         let amount = |place| {
@@ -243,7 +243,7 @@ impl Model for Bank {
 
 #[cfg(test)]
 mod tests {
-    use history::Value;
+    use omnilink_history::Value;
 
     use crate::bank::Bank;
     use crate::model::tests::{check, check_laws};

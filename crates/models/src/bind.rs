@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use history::{Call, Op, Outcome, Value};
+use omnilink_history::{Call, Op, Outcome, Value};
 use thiserror::Error;
 
 use crate::{About, Atom, Interner, Operation, digits};
@@ -137,7 +137,7 @@ impl<'a> Fields<'a> {
             action: self.action().into(),
             model: self.about.name,
             known: known.join(", "),
-            hint: suggest::aside(self.action(), names),
+            hint: omnilink_suggest::aside(self.action(), names),
         }
     }
 

@@ -20,12 +20,14 @@ use std::convert::Infallible;
 use std::mem::take;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use history::{Call, History, Op, OpId, Stop, Verdict};
-use search::{AnyOp, AnySpec, AnyState, Assuming, Assumption, CheckError, Criterion, Erased, Explanation, Reduction};
-use search::{Report, Route, Since, Stats, TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
+use omnilink_history::{Call, History, Op, OpId, Stop, Verdict};
+use omnilink_search::{
+    AnyOp, AnySpec, AnyState, Assuming, Assumption, CheckError, Criterion, Erased, Explanation, Reduction,
+};
+use omnilink_search::{Report, Route, Since, Stats, TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
+use omnilink_weak::Level;
 use smallvec::SmallVec;
 use thiserror::Error;
-use weak::Level;
 
 use crate::digits::{self, Mixed};
 use crate::level::Touches;
@@ -34,18 +36,18 @@ use crate::{Atom, BadCall, Model};
 
 /// How to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct ModelOptions {
     /// How to search, if a search is needed.
-    pub search: search::Options,
+    pub search: omnilink_search::Options,
     /// Whether to try the methods other than the search over the whole history. Verdicts are the same either way.
     pub shortcuts: bool,
     /// The number of parts to search at once.
     pub threads: usize,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { search: search::Options::default(), shortcuts: true, threads: 1 }
+impl Default for ModelOptions {
+    fn default() -> ModelOptions {
+        ModelOptions { search: omnilink_search::Options::default(), shortcuts: true, threads: 1 }
     }
 }
 
@@ -199,7 +201,7 @@ pub enum Error {
 pub fn check<M: Model>(
     model: &M,
     history: &History<Call>,
-    options: &Options,
+    options: &ModelOptions,
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
     let bound = bind_all(model, history)?;
@@ -228,7 +230,7 @@ pub fn check<M: Model>(
     {
         return Ok(checked);
     }
-    let report = search::check_watched(model, &bound, &options.search, &mut watched(watcher));
+    let report = omnilink_search::check_watched(model, &bound, &options.search, &mut watched(watcher));
     Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) })
 }
 
@@ -237,12 +239,12 @@ pub fn check<M: Model>(
 fn check_cheaply<M: Model>(
     model: &M,
     bound: &History<M::Op>,
-    options: &Options,
+    options: &ModelOptions,
     watcher: &dyn Watcher,
 ) -> Result<Option<Checked>, Error> {
     let max_width = options.search.max_width.map_or(FIRST_WIDTH, |most| most.min(FIRST_WIDTH));
-    let narrow = search::Options { max_width: Some(max_width), ..options.search.clone() };
-    let report = confirmed(search::check_watched(model, bound, &narrow, &mut watched(watcher)))?;
+    let narrow = omnilink_search::Options { max_width: Some(max_width), ..options.search.clone() };
+    let report = confirmed(omnilink_search::check_watched(model, bound, &narrow, &mut watched(watcher)))?;
     if report.verdict != Verdict::Inconclusive(Stop::Width) {
         return Ok(Some(show(model, Vec::new(), Method::Search, report)));
     }
@@ -254,7 +256,7 @@ fn check_cheaply<M: Model>(
     let Some(parts) = bound.split(|op| model.partition(op)).filter(|parts| parts.len() > 1) else { return Ok(None) };
     let method = Method::Parts { all: parts.len(), searched: parts.len() };
     for (part, history) in parts {
-        let report = confirmed(search::check_watched(model, &history, &narrow, &mut watched(watcher)))?;
+        let report = confirmed(omnilink_search::check_watched(model, &history, &narrow, &mut watched(watcher)))?;
         if report.verdict.is_rejected() {
             return Ok(Some(show(model, vec![model.atoms().show_key(part)], method, report)));
         }
@@ -276,7 +278,7 @@ pub fn check_assuming<M: Model>(
     model: &M,
     history: &History<Call>,
     assumed: &[Assumed],
-    options: &search::Options,
+    options: &omnilink_search::Options,
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
     let bound = bind_all(model, history)?;
@@ -289,11 +291,11 @@ fn search_assuming(
     spec: AnySpec<'_, Infallible>,
     history: &History<AnyOp>,
     assumed: &[Assumption<Predicate<'_>>],
-    options: &search::Options,
+    options: &omnilink_search::Options,
     watcher: &dyn Watcher,
 ) -> Result<Report<Since<AnyState>>, Error> {
     let spec = Assuming::new(&spec, assumed)?;
-    confirmed(search::check_watched(&spec, &spec.mark_all(history), options, &mut watched(watcher)))
+    confirmed(omnilink_search::check_watched(&spec, &spec.mark_all(history), options, &mut watched(watcher)))
 }
 
 /// The most parts of which a state shows all.
@@ -358,14 +360,14 @@ pub fn check_stream<M: Model, E: From<Error>>(
     model: &M,
     processes: &[std::sync::Arc<str>],
     ops: impl Iterator<Item = Result<Op<Call>, E>>,
-    options: &search::Options,
+    options: &omnilink_search::Options,
     watcher: &dyn Watcher,
 ) -> Result<Checked, E> {
     let watch = &mut watched(watcher);
-    let mut checker = confirmed(search::Checker::new(model, options))?;
+    let mut checker = confirmed(omnilink_search::Checker::new(model, options))?;
     for op in ops {
         let op = op?;
-        let bad = |error| Error::BadCall { op: history::name(processes, op.process, op.index), error };
+        let bad = |error| Error::BadCall { op: omnilink_history::name(processes, op.process, op.index), error };
         let Some(call) = model.bind(&op).map_err(bad)? else { continue };
         if confirmed(checker.push(op.with(call), watch))?.is_decided() {
             break;
@@ -391,19 +393,19 @@ fn bind<M: Model>(model: &M, history: &History<Call>, op: &Op<Call>) -> Result<O
 }
 
 fn confirm<M: Model>(model: &M, history: &History<M::Op>, witness: Witness) -> Result<Witness, Error> {
-    unfailing(search::replay(model, history, Criterion::LINEARIZABLE, &witness)).map(|()| witness)
+    unfailing(omnilink_search::replay(model, history, Criterion::LINEARIZABLE, &witness)).map(|()| witness)
 }
 
 /// Confirms an order of operations that each belong to one part.
 fn confirm_parts<M: Model>(model: &M, history: &History<M::Op>, witness: Witness) -> Result<Witness, Error> {
     let part = |op: &M::Op| model.partition(op);
-    unfailing(search::replay_parts(model, history, Criterion::LINEARIZABLE, &witness, part)).map(|()| witness)
+    unfailing(omnilink_search::replay_parts(model, history, Criterion::LINEARIZABLE, &witness, part)).map(|()| witness)
 }
 
 /// Models do not fail, so only the order can be wrong.
-fn unfailing<T>(replayed: Result<T, search::ReplayError<Infallible>>) -> Result<T, Error> {
+fn unfailing<T>(replayed: Result<T, omnilink_search::ReplayError<Infallible>>) -> Result<T, Error> {
     replayed.map_err(|error| match error {
-        search::ReplayError::Unconfirmed(error) => Error::Unconfirmed(error),
+        omnilink_search::ReplayError::Unconfirmed(error) => Error::Unconfirmed(error),
     })
 }
 
@@ -447,7 +449,7 @@ fn check_parts<M: Model>(
     model: &M,
     whole: &History<M::Op>,
     parts: Vec<(Atom, History<M::Op>)>,
-    options: &Options,
+    options: &ModelOptions,
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
     let group = |(part, history)| Group { parts: vec![part], history, order: None, is_searched: false };
@@ -509,7 +511,7 @@ fn check_parts<M: Model>(
             Err(contradictions) => {
                 refill(model, &mut groups, whole);
                 if !unite(&mut groups, whole, &contradictions) {
-                    let report = search::check_watched(model, whole, &options.search, &mut watched(watcher));
+                    let report = omnilink_search::check_watched(model, whole, &options.search, &mut watched(watcher));
                     return Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) });
                 }
                 found = Found { no_procedure, stats, ..Found::default() };
@@ -563,14 +565,14 @@ impl Found {
         &mut self,
         model: &M,
         groups: &mut [Group<M::Op>],
-        options: &Options,
+        options: &ModelOptions,
         watcher: &dyn Watcher,
     ) -> Result<(), Error> {
         let max_width = options.search.max_width.unwrap_or(usize::MAX);
         let mut open = self.open(groups);
         let mut width = FIRST_WIDTH.min(max_width);
         loop {
-            let search = search::Options { max_width: Some(width), ..options.search.clone() };
+            let search = omnilink_search::Options { max_width: Some(width), ..options.search.clone() };
             let reports = search_parts(model, groups, &open, &search, options.threads, watcher);
             open.clear();
             for (index, report) in reports {
@@ -642,14 +644,14 @@ fn unite<T: Clone>(groups: &mut [Group<T>], whole: &History<T>, contradictions: 
     into.iter().enumerate().any(|(index, to)| index != *to)
 }
 
-type PartReport<M> = (usize, Result<Report<<M as search::Spec>::State>, Error>);
+type PartReport<M> = (usize, Result<Report<<M as omnilink_search::Spec>::State>, Error>);
 
 /// Searches the parts at these indices, several at once, and reports by index.
 fn search_parts<M: Model>(
     model: &M,
     groups: &[Group<M::Op>],
     open: &[usize],
-    options: &search::Options,
+    options: &omnilink_search::Options,
     threads: usize,
     watcher: &dyn Watcher,
 ) -> Vec<PartReport<M>> {
@@ -659,7 +661,7 @@ fn search_parts<M: Model>(
         let search = |&index: &usize| {
             let history = &groups[index].history;
             let mut watch = Watched { watcher, before: operations.load(Ordering::Relaxed) };
-            let report = confirmed(search::check_watched(model, history, options, &mut watch));
+            let report = confirmed(omnilink_search::check_watched(model, history, options, &mut watch));
             operations.fetch_add(history.ops().len() as u64, Ordering::Relaxed);
             (index, report)
         };
@@ -724,7 +726,7 @@ pub(crate) fn merge<T>(whole: &History<T>, orders: &[&Witness]) -> Result<Witnes
     let edges =
         whole.ops().iter().flat_map(|op| edges(op.id)).filter(|(a, b)| links[a.index()].time == links[b.index()].time);
     let flip = |edges: Vec<(OpId, OpId)>| edges.into_iter().map(|(a, b)| (b, a)).collect();
-    Err(flip(history::without_sources(flip(history::without_sources(edges.collect())))))
+    Err(flip(omnilink_history::without_sources(flip(omnilink_history::without_sources(edges.collect())))))
 }
 
 /// An operation during the merge.

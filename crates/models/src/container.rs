@@ -8,8 +8,8 @@
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use history::{Call, History, Value};
-use search::Spec;
+use omnilink_history::{Call, History, Value};
+use omnilink_search::Spec;
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
@@ -192,7 +192,7 @@ impl<D: Discipline> Spec for Container<D> {
 }
 
 impl<D: Discipline> Model for Container<D> {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of(D::ABOUT, op, &self.atoms)? else { return Ok(None) };
         let Words { insert, remove, value: names, .. } = D::WORDS;
         match fields.action() {

@@ -8,8 +8,8 @@
 //! | `fetch_add(delta) = old` | adds to the counter and returns the old value |
 //! | `read() = value` | the value; also `get` |
 
-use history::{Call, Value};
-use search::Spec;
+use omnilink_history::{Call, Value};
+use omnilink_search::Spec;
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
@@ -111,7 +111,7 @@ impl Spec for Counter {
 }
 
 impl Model for Counter {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
         let delta = || {
             fields.args(1)?;

@@ -11,7 +11,7 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use history::{Call, Op, ProcessId, Value, name};
+use omnilink_history::{Call, Op, ProcessId, Value, name};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 

@@ -20,10 +20,10 @@
 
 use std::sync::Arc;
 
-use history::{Call, History, Value};
-use search::Spec;
+use omnilink_history::{Call, History, Value};
+use omnilink_search::Spec;
+use omnilink_weak::registers::{self, Touch};
 use smallvec::SmallVec;
-use weak::registers::{self, Touch};
 
 use crate::bind::Fields;
 use crate::digits::Role;
@@ -202,7 +202,7 @@ impl Kv {
     }
 
     /// The effect of an operation on the register of its key. All must be on the same key.
-    fn access(&self, key: Option<Atom>, op: &history::Op<Op>) -> Result<Access, String> {
+    fn access(&self, key: Option<Atom>, op: &omnilink_history::Op<Op>) -> Result<Access, String> {
         let is_unfinished = op.interval.is_unfinished();
         match op.call {
             _ if self.partition(&op.call).is_none() => Err("an operation concerns several keys".into()),
@@ -379,7 +379,7 @@ impl Spec for Kv {
 }
 
 impl Model for Kv {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
         let atom = |value: &Value| self.atoms.atom(value);
         let key = || fields.arg(0, &["key"]).map(|key| self.atoms.key(key));
@@ -516,14 +516,14 @@ impl Model for Kv {
 
     fn decide(&self, history: &History<Op>) -> Decision {
         let key = history.ops().first().and_then(|op| self.partition(&op.call));
-        let access = |op: &history::Op<Op>| self.access(key, op);
+        let access = |op: &omnilink_history::Op<Op>| self.access(key, op);
         decide(&View { initial: self.absent, atoms: &self.atoms, access, show: |op: &Op| self.show_op(op) }, history)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use history::Value;
+    use omnilink_history::Value;
 
     use crate::kv::Kv;
     use crate::model::tests::{check, check_laws};

@@ -12,9 +12,9 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use history::{Call, Value};
+use omnilink_history::{Call, Value};
+use omnilink_search::Spec;
 use rustc_hash::FxHasher;
-use search::Spec;
 use smallvec::SmallVec;
 
 use crate::bind::Fields;
@@ -149,7 +149,7 @@ impl Spec for KvAppend {
 }
 
 impl Model for KvAppend {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
         let key = || fields.arg(0, &["key"]).map(|value| self.atoms.key(value));
         let text = |value: &Value| match value {

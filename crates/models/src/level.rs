@@ -2,24 +2,24 @@
 //!
 //! The ways to decide are those of linearizability, where they hold: each part of the object separately, and the search
 //! over the whole history. A part that is rejected rejects the whole; parts that are accepted decide it if the level is
-//! local there ([`weak::is_local`]). Before these, histories of reads and writes whose values identify their writes are
-//! decided without searching ([`weak::registers`]), or rejected like that at a weaker level.
+//! local there ([`omnilink_weak::is_local`]). Before these, histories of reads and writes whose values identify their writes are
+//! decided without searching ([`omnilink_weak::registers`]), or rejected like that at a weaker level.
 
 use std::convert::Infallible;
 
-use history::{Call, History, OpId, Stop, Verdict};
-use search::{AnyOp, AnySpec, AnyState, CheckError, Erased, Stats, Witness};
-use weak::registers::{self, Axioms, Decision, Touch};
-use weak::{Action, Class, Explained, Forms, Level, Report, Unexplained, ViewError};
+use omnilink_history::{Call, History, OpId, Stop, Verdict};
+use omnilink_search::{AnyOp, AnySpec, AnyState, CheckError, Erased, Stats, Witness};
+use omnilink_weak::registers::{self, Axioms, Decision, Touch};
+use omnilink_weak::{Action, Class, Explained, Forms, Level, Report, Unexplained, ViewError};
 
 use crate::check::{Error, FIRST_WIDTH, Method, Watcher, merge, refuse_mixed, watched};
 use crate::{Atom, Model};
 
 /// How to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct LevelOptions {
     /// The level, and how to search.
-    pub weak: weak::Options,
+    pub weak: omnilink_weak::WeakOptions,
     /// Whether to try the ways other than the search over the whole history. Verdicts are the same either way.
     pub shortcuts: bool,
 }
@@ -57,7 +57,7 @@ pub fn bind<M: Model>(model: &M, history: &History<Call>) -> Result<History<Acti
 pub fn check<M: Model>(
     model: &M,
     history: &History<Call>,
-    options: &Options,
+    options: &LevelOptions,
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
     let bound = bind(model, history)?;
@@ -107,14 +107,14 @@ pub fn check<M: Model>(
 pub fn check_named(
     name: &str,
     history: &History<Call>,
-    options: &Options,
+    options: &LevelOptions,
     watcher: &dyn Watcher,
 ) -> Result<Result<Checked, Error>, crate::BadModel> {
     use crate::{Visitor, with_model};
 
     struct Check<'a> {
         history: &'a History<Call>,
-        options: &'a Options,
+        options: &'a LevelOptions,
         watcher: &'a dyn Watcher,
     }
     impl Visitor for Check<'_> {
@@ -174,7 +174,7 @@ fn decided(verdict: Verdict<Explained, Unexplained<String>>) -> Checked {
 fn search<M: Model>(
     model: &M,
     history: &History<Action<M::Op>>,
-    options: &weak::Options,
+    options: &omnilink_weak::WeakOptions,
     watcher: &dyn Watcher,
 ) -> Result<Report<AnyState>, Error> {
     let erased = history.try_map(|op| {
@@ -189,17 +189,20 @@ fn search<M: Model>(
 fn search_any(
     spec: AnySpec<'_, Infallible>,
     history: &History<Action<AnyOp>>,
-    options: &weak::Options,
+    options: &omnilink_weak::WeakOptions,
     watcher: &dyn Watcher,
 ) -> Result<Report<AnyState>, Error> {
-    weak::check(&spec, history, options, &mut watched(watcher)).map_err(|error| match error {
+    omnilink_weak::check(&spec, history, options, &mut watched(watcher)).map_err(|error| match error {
         CheckError::Unconfirmed(error) => Error::Unconfirmed(error),
         CheckError::Spec(ViewError::Partway) => unreachable!("operations of a model take one step"),
     })
 }
 
-fn with_width(options: &weak::Options, width: usize) -> weak::Options {
-    weak::Options { search: search::Options { max_width: Some(width), ..options.search.clone() }, ..options.clone() }
+fn with_width(options: &omnilink_weak::WeakOptions, width: usize) -> omnilink_weak::WeakOptions {
+    omnilink_weak::WeakOptions {
+        search: omnilink_search::Options { max_width: Some(width), ..options.search.clone() },
+        ..options.clone()
+    }
 }
 
 /// Checks parts one after the other, narrowly at first, so that one that is hard to decide does not hide another that
@@ -209,7 +212,7 @@ fn check_parts<M: Model>(
     model: &M,
     whole: &History<Action<M::Op>>,
     parts: Vec<(Atom, History<Action<M::Op>>)>,
-    options: &weak::Options,
+    options: &omnilink_weak::WeakOptions,
     refute: &dyn Fn() -> Option<Checked>,
     watcher: &dyn Watcher,
 ) -> Result<Option<Checked>, Error> {
@@ -219,7 +222,7 @@ fn check_parts<M: Model>(
     let mut open: Vec<&(Atom, History<Action<M::Op>>)> = parts.iter().collect();
     let max_width = options.search.max_width.unwrap_or(usize::MAX);
     let mut stopped = None;
-    let is_local = weak::is_local(model, whole, options);
+    let is_local = omnilink_weak::is_local(model, whole, options);
     for width in [FIRST_WIDTH.min(max_width), max_width] {
         let narrow = with_width(options, width);
         let mut wide = Vec::new();

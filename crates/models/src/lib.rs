@@ -1,14 +1,14 @@
 //! Specs in Rust for the data types that are checked most.
 //!
 //! ```
-//! use history::{History, format};
-//! use models::check::{Options, check};
-//! use models::queue::Queue;
-//! use search::Unwatched;
+//! use omnilink_history::{History, format};
+//! use omnilink_models::check::{ModelOptions, check};
+//! use omnilink_models::queue::Queue;
+//! use omnilink_search::Unwatched;
 //!
 //! let check = |text: &str| -> Result<bool, Box<dyn std::error::Error>> {
 //!     let history = History::new(format::text::read(text.as_bytes())?)?;
-//!     Ok(check(&Queue::new(None), &history, &Options::default(), &Unwatched)?.verdict.is_accepted())
+//!     Ok(check(&Queue::new(None), &history, &ModelOptions::default(), &Unwatched)?.verdict.is_accepted())
 //! };
 //! // The two calls of `enqueue` overlap, so 2 may be first in the queue.
 //! assert!(check("a [1 4] enqueue(1)\nb [2 3] enqueue(2)\na [5 6] dequeue() = 2\n")?);
@@ -16,12 +16,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Model`] is a [`search::Spec`] that can also read recorded calls, split a history into independent parts, and,
+//! A [`Model`] is a [`omnilink_search::Spec`] that can also read recorded calls, split a history into independent parts, and,
 //! for some types, decide a history without searching ([`unambiguous`]). Each model has its own file, which opens
 //! with its operations; queues, stacks and priority queues share [`container`]. [`registry`] finds a model by name.
 
 pub mod atom;
 pub mod bank;
+pub mod between_cuts;
 mod bind;
 pub mod check;
 pub mod container;
@@ -41,7 +42,6 @@ mod row;
 pub mod set;
 pub mod smallest;
 pub mod stack;
-pub mod stretch;
 pub mod unambiguous;
 
 pub use crate::atom::{Atom, Interner};

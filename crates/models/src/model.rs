@@ -4,9 +4,9 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use history::{Call, History, Interval, Op, Outcome, Value};
-use search::Spec;
-use weak::registers::Touch;
+use omnilink_history::{Call, History, Interval, Op, Outcome, Value};
+use omnilink_search::Spec;
+use omnilink_weak::registers::Touch;
 
 use crate::unambiguous::Decision;
 use crate::{Atom, BadCall, Interner};
@@ -99,7 +99,12 @@ macro_rules! at_most_one_successor {
             Ok(())
         }
 
-        fn step(&self, state: &State, op: &Op, out: &mut search::Successors<State>) -> Result<(), Self::Error> {
+        fn step(
+            &self,
+            state: &State,
+            op: &Op,
+            out: &mut omnilink_search::Successors<State>,
+        ) -> Result<(), Self::Error> {
             if let Some(next) = self.next(state, op) {
                 out.done(next);
             }
@@ -156,7 +161,7 @@ impl Operation {
 pub(crate) mod tests {
     //! Runs calls written as text, and checks the laws of every model.
 
-    use history::{OpId, ProcessId};
+    use omnilink_history::{OpId, ProcessId};
 
     use super::*;
 

@@ -9,8 +9,8 @@
 //! With a `key` as first argument there is one lock for each key, and a history is decided key by key. A process that
 //! takes a lock that it already holds is blocked for ever, as for any other holder.
 
-use history::{Call, Outcome, ProcessId, Value};
-use search::Spec;
+use omnilink_history::{Call, Outcome, ProcessId, Value};
+use omnilink_search::Spec;
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
@@ -114,7 +114,7 @@ impl Spec for Mutex {
 }
 
 impl Model for Mutex {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of_any(&ABOUT, op, &self.atoms) else { return Ok(None) };
         let (action, is_try) = match fields.action() {
             "acquire" | "lock" => (Action::Acquire, false),

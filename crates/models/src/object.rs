@@ -4,8 +4,8 @@
 //! [`Model`]: a finished call must have returned exactly these results; an unfinished one may have returned anything.
 //!
 //! ```
-//! use models::{Answer, Object};
-//! use history::{Call, Value};
+//! use omnilink_models::{Answer, Object};
+//! use omnilink_history::{Call, Value};
 //!
 //! /// Hands out numbers, each once.
 //! struct Tickets;
@@ -33,8 +33,8 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use history::{Call, Outcome, Schema, Value};
-use search::Spec;
+use omnilink_history::{Call, Outcome, Schema, Value};
+use omnilink_search::Spec;
 
 use crate::{Atom, BadCall, Interner, Model};
 
@@ -139,7 +139,12 @@ impl<O: Object> Spec for Sequential<O> {
         Ok(())
     }
 
-    fn step(&self, state: &O::State, op: &Asked, out: &mut search::Successors<O::State>) -> Result<(), Self::Error> {
+    fn step(
+        &self,
+        state: &O::State,
+        op: &Asked,
+        out: &mut omnilink_search::Successors<O::State>,
+    ) -> Result<(), Self::Error> {
         if let Some(next) = self.next(state, op) {
             out.done(next);
         }
@@ -167,7 +172,7 @@ impl<O: Object> Spec for Sequential<O> {
 }
 
 impl<O: Object> Model for Sequential<O> {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Asked>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Asked>, BadCall> {
         let outcome = op.outcome();
         if outcome == Outcome::Failed {
             return Ok(None);

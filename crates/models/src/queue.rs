@@ -7,7 +7,7 @@
 //! | `len() = count` | the number of values; also `size`, `length` |
 //! | `is_empty() = ok` | whether the queue is empty; also `empty` |
 
-use history::{History, Value};
+use omnilink_history::{History, Value};
 
 use crate::container::{Container, Discipline, Op, State, Words};
 use crate::unambiguous::{self, Decision};

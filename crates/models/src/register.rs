@@ -10,9 +10,9 @@
 //! the others as failed. With a `key` as first argument there is one register for each key, and a history is decided
 //! key by key.
 
-use history::{Call, History, Value};
-use search::Spec;
-use weak::registers::{self, Touch};
+use omnilink_history::{Call, History, Value};
+use omnilink_search::Spec;
+use omnilink_weak::registers::{self, Touch};
 
 use crate::bind::Fields;
 use crate::digits::Role;
@@ -213,7 +213,7 @@ impl Spec for Register {
 }
 
 impl Model for Register {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of(self.about, op, &self.atoms)? else { return Ok(None) };
         let key = |is_keyed: bool| match is_keyed {
             true => fields.arg(0, &["key", "register"]).map(|value| self.atoms.key(value)),
@@ -305,14 +305,14 @@ impl Model for Register {
 
     fn decide(&self, history: &History<Op>) -> Decision {
         let key = history.ops().first().and_then(|op| self.partition(&op.call)).unwrap_or(Atom::UNKEYED);
-        let access = |op: &history::Op<Op>| self.access(key, &op.call);
+        let access = |op: &omnilink_history::Op<Op>| self.access(key, &op.call);
         decide(&View { initial: self.initial, atoms: &self.atoms, access, show: |op: &Op| self.show_op(op) }, history)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use history::Value;
+    use omnilink_history::Value;
 
     use crate::model::tests::{check, check_laws};
     use crate::register::Register;

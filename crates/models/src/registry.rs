@@ -3,7 +3,7 @@
 //! A model is selected by text such as `queue:capacity=4`: its name and, after a colon, options separated by commas.
 //! Models have different types, so the code to run on the selected model is a [`Visitor`].
 
-use history::Value;
+use omnilink_history::Value;
 use thiserror::Error;
 
 use crate::bank::Bank;
@@ -85,7 +85,7 @@ pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadMo
     let (name, options) = text.split_once(':').unwrap_or((text, ""));
     let about = names().iter().find(|about| about.name == name).ok_or_else(|| {
         let known = || names().iter().map(|about| format!("`{}`", about.name)).collect::<Vec<_>>().join(", ");
-        let hint = suggest::hint(name, names().iter().map(|about| about.name));
+        let hint = omnilink_suggest::hint(name, names().iter().map(|about| about.name));
         BadModel::UnknownModel {
             name: name.into(),
             hint: hint.unwrap_or_else(|| format!("expected one of {}", known())),

@@ -11,8 +11,8 @@
 
 use std::sync::Arc;
 
-use history::{Call, History, Value};
-use search::Spec;
+use omnilink_history::{Call, History, Value};
+use omnilink_search::Spec;
 
 use crate::bind::Fields;
 use crate::model::at_most_one_successor;
@@ -162,7 +162,7 @@ impl Set {
 }
 
 impl Model for Set {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Op>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Op>, BadCall> {
         let Some(fields) = Fields::of(&ABOUT, op, &self.atoms)? else { return Ok(None) };
         let value = || {
             fields.args(1)?;

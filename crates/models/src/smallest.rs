@@ -4,12 +4,12 @@
 //! that are possible there, and has every operation since that may change the object. Operations that only observe it
 //! are left out one by one, as long as the rest still fails: an order of all of them would be one of the rest.
 
-use history::{Call, History, Op, OpId, Verdict};
-use search::Options;
+use omnilink_history::{Call, History, Op, OpId, Verdict};
+use omnilink_search::Options;
 
 use crate::Model;
+use crate::between_cuts::{Stretch, check_stretch};
 use crate::check::{Error, Watcher};
-use crate::stretch::{Stretch, check_stretch};
 
 /// A part of a history, with the states that it begins in.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ fn stretch<M: Model>(
 
 #[cfg(test)]
 mod tests {
-    use search::Unwatched;
+    use omnilink_search::Unwatched;
 
     use super::*;
     use crate::register::Register;
@@ -116,7 +116,7 @@ c [5 6] read() = 1
 c [7 8] read() = 2
 a [10 11] read() = 1
 ";
-        let trace = history::format::text::read(text.as_bytes()).expect("a trace");
+        let trace = omnilink_history::format::text::read(text.as_bytes()).expect("a trace");
         let history = History::new(trace).expect("a history");
         let model = Register::new(&0.into());
         let blocked = history.ops().last().expect("operations").id;

@@ -9,9 +9,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use history::{Call, End, Schema, Value};
-use judge::Judge;
-use monitor::{Item, Line, Monitor, Options};
+use omnilink_history::{Call, End, Schema, Value};
+use omnilink_judge::Judge;
+use omnilink_monitor::{Item, Line, Monitor, MonitorOptions};
 
 /// The number of operations between two checks.
 const BETWEEN: u64 = 50_000;
@@ -26,8 +26,9 @@ fn main() {
     };
     let (write, read) = (schema("write", &["key", "value"], &[]), schema("read", &["key"], &["value"]));
     let processes: Vec<Arc<str>> = (0..16).map(|process| Arc::from(format!("p{process}"))).collect();
-    let judge = Judge::new("register:initial=0", judge::Options::default()).expect("a built-in specification");
-    let options = Options { most_keys: usize::MAX, ..Options::default() };
+    let judge =
+        Judge::new("register:initial=0", omnilink_judge::CheckOptions::default()).expect("a built-in specification");
+    let options = MonitorOptions { most_keys: usize::MAX, ..MonitorOptions::default() };
     let mut monitor = Monitor::new(judge, options);
     let mut random = fastrand::Rng::with_seed(1);
     let mut values = vec![0_i64; keys as usize];

@@ -1,6 +1,6 @@
 //! What a monitor tells.
 
-use report::Report;
+use omnilink_report::Report;
 use serde::{Deserialize, Serialize};
 
 /// Something that a person should know.

@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use history::format::jsonl::{self, read_value_of, write_value_of};
-use history::{ProcessId, Record, Trace, Value};
-use judge::Judge;
+use omnilink_history::format::jsonl::{self, read_value_of, write_value_of};
+use omnilink_history::{ProcessId, Record, Trace, Value};
+use omnilink_judge::Judge;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -16,7 +16,7 @@ use crate::alert::Cause;
 use crate::counts::Counts;
 use crate::item::{Item, Line, Lines};
 use crate::key::{Key, Losses, Snapshot, Standing};
-use crate::monitor::{Monitor, Options};
+use crate::monitor::{Monitor, MonitorOptions};
 use crate::processes::{Habits, Process};
 
 /// The schema of a checkpoint.
@@ -180,7 +180,7 @@ impl Checkpoint {
     }
 
     /// Reads what [`Monitor::save`] wrote.
-    pub fn read(text: &str, spec: &str, judge: Judge, options: Options) -> Result<Checkpoint, BadCheckpoint> {
+    pub fn read(text: &str, spec: &str, judge: Judge, options: MonitorOptions) -> Result<Checkpoint, BadCheckpoint> {
         let mut monitor = Monitor::new(judge, options);
         let mut lines = text.lines().zip(1..);
         let mut reader = Lines::default();

@@ -4,7 +4,7 @@
 //! monitor separates keys before it checks them, so that no check sees both. It says so once. That is a mistake of a
 //! recorder, which shows soon and often, so the first [`MOST`] keys of digits are enough.
 
-use history::Value;
+use omnilink_history::Value;
 use rustc_hash::FxHashMap;
 
 use crate::item::Item;

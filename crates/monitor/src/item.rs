@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-pub use history::format::Numbered as Item;
-use history::format::json::Json;
-use history::format::jsonl;
+pub use omnilink_history::format::Numbered as Item;
+use omnilink_history::format::json::Json;
+use omnilink_history::format::jsonl;
 
 /// A line of input.
 #[derive(Clone, Debug, PartialEq)]

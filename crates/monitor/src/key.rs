@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use history::{Call, End, IllFormed, Interval, Op, OpId, ProcessId, Stop, Value};
-use judge::{Failed, InputError, Judge, KeyOps, KeyVerdict, Limits};
+use omnilink_history::{Call, End, IllFormed, Interval, Op, OpId, ProcessId, Stop, Value};
+use omnilink_judge::{CheckedKey, Failed, InputError, Judge, KeyOps, KeyVerdict, Limits};
 use serde::{Deserialize, Serialize};
 
 use crate::item::Item;
@@ -85,7 +85,7 @@ pub(crate) enum Found {
     /// This many operations came while the states were unknown.
     Unknown(u64),
     /// A violation; this many operations were decided.
-    Violation(Box<KeyVerdict>, u64),
+    Violation(Box<CheckedKey>, u64),
     /// The check was given up.
     Inconclusive(String),
     /// The operations cannot be checked.
@@ -321,8 +321,8 @@ impl Key {
             Err(undecided) => return self.give_up(undecided, checking),
         };
         (self.checked, self.repeated) = (checking.watermark, 0);
-        match found.word {
-            "accepted" => Found::Fine(decided),
+        match found.verdict {
+            KeyVerdict::Accepted => Found::Fine(decided),
             _ => Found::Violation(Box::new(found), decided),
         }
     }
@@ -396,19 +396,21 @@ fn ask<'a>(
     begin: Option<&[Value]>,
     cut: Option<u64>,
     checking: &Checking<'_>,
-) -> Result<KeyVerdict, Found> {
+) -> Result<CheckedKey, Found> {
     let mut window = Window::new(items);
     let limits = &*(checking.limits)(label);
-    let asked = judge::Key { label, ops: &mut window, begin, cut, limits };
+    let asked = omnilink_judge::Key { label, ops: &mut window, begin, cut, limits };
     let found = checking.judge.check_key(asked);
     match found {
         // An interrupt ends the monitor, and says nothing about the key: the next one checks it.
-        Ok(KeyVerdict { word: "inconclusive", .. }) | Err(Failed::Stopped(_))
+        Ok(CheckedKey { verdict: KeyVerdict::Inconclusive, .. }) | Err(Failed::Stopped(_))
             if limits.exceeded() == Some(Stop::Interrupted) =>
         {
             Err(Found::Fine(0))
         }
-        Ok(found) if found.word == "inconclusive" => Err(Found::Inconclusive(found.reason.unwrap_or_default())),
+        Ok(found) if found.verdict == KeyVerdict::Inconclusive => {
+            Err(Found::Inconclusive(found.reason.unwrap_or_default()))
+        }
         Ok(found) => Ok(found),
         Err(Failed::Stopped(stop)) => Err(Found::Inconclusive(stop.to_string())),
         Err(failed) => Err(Found::Wrong(failed.message())),
@@ -476,7 +478,7 @@ impl<'a, I: Iterator<Item = &'a Item>> KeyOps for Window<I> {
         // The number in the input, so that a person finds it there. Larger ones keep their order.
         let index = item.seq.filter(|seq| *seq < FAR).map_or(FAR as u32 + id, |seq| seq as u32);
         let interval = interval(item).ok_or_else(|| {
-            let (op, end) = (history::name(&self.names, process, index), deadline(item));
+            let (op, end) = (omnilink_history::name(&self.names, process, index), deadline(item));
             InputError::new(IllFormed::Backwards { op, start: item.start, end })
         })?;
         let op = Op { id: OpId(id), process, index, interval, is_last: false, call: item.call.clone() };

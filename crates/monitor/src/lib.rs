@@ -1,11 +1,11 @@
 //! Checks operations as they happen, key by key, in bounded memory.
 //!
 //! ```
-//! use judge::Judge;
-//! use monitor::{Lines, Monitor, Options};
+//! use omnilink_judge::Judge;
+//! use omnilink_monitor::{Lines, Monitor, MonitorOptions};
 //!
-//! let judge = Judge::new("register", judge::Options::default()).expect("a built-in specification");
-//! let mut monitor = Monitor::new(judge, Options::default());
+//! let judge = Judge::new("register", omnilink_judge::CheckOptions::default()).expect("a built-in specification");
+//! let mut monitor = Monitor::new(judge, MonitorOptions::default());
 //! let lines = r#"
 //!     {"process": "a", "progress": 0}
 //!     {"process": "b", "progress": 0}
@@ -60,4 +60,4 @@ pub use checkpoint::{BadCheckpoint, Checkpoint};
 pub use counts::Counts;
 pub use item::{Item, Line, Lines};
 pub use key::NewLimits;
-pub use monitor::{Monitor, Options};
+pub use monitor::{Monitor, MonitorOptions};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use history::{Call, End, Value};
-use judge::{Judge, KeyVerdict, Unlimited};
+use omnilink_history::{Call, End, Value};
+use omnilink_judge::{CheckedKey, Judge, Unlimited};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::alert::{Alert, AlertKind, Cause};
@@ -15,7 +15,7 @@ use crate::processes::{Admitted, Gap, Process, Processes};
 
 /// How to monitor. Times are in the unit of the operations.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct MonitorOptions {
     /// The argument that is the key; `None` if all operations are of one object.
     pub key: Option<String>,
     /// The watermark stays behind the progress of the processes by this much.
@@ -46,9 +46,9 @@ pub struct Options {
     pub most_reports: u64,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for MonitorOptions {
+    fn default() -> MonitorOptions {
+        MonitorOptions {
             key: Some("key".into()),
             lateness: 0,
             retention: 0,
@@ -79,7 +79,7 @@ pub struct Monitor {
     carries: bool,
     /// Whether the argument that is the key is one that the specification knows.
     keeps_key: bool,
-    options: Options,
+    options: MonitorOptions,
     pub(crate) processes: Processes,
     pub(crate) keys: FxHashMap<Value, Key>,
     /// Keys with operations.
@@ -98,7 +98,7 @@ pub struct Monitor {
 
 impl Monitor {
     /// Begins.
-    pub fn new(judge: Judge, options: Options) -> Monitor {
+    pub fn new(judge: Judge, options: MonitorOptions) -> Monitor {
         let mut processes = Processes::default();
         (processes.habits.overlap, processes.habits.go_on) = (options.overlap, options.go_on);
         Monitor {
@@ -137,7 +137,7 @@ impl Monitor {
     }
 
     /// The same with limits for each check of a key. A key whose check reaches one is unknown then, and said so. A check that is
-    /// [interrupted](history::Stop::Interrupted) leaves the key as it was.
+    /// [interrupted](omnilink_history::Stop::Interrupted) leaves the key as it was.
     pub fn advance_within(&mut self, limits: &NewLimits<'_>) -> Vec<Alert> {
         self.processes.turn += 1;
         let (turn, patience) = (self.processes.turn, self.options.patience);
@@ -370,7 +370,7 @@ impl Monitor {
                 // What comes late may explain it.
                 self.busy.insert(value.clone());
                 self.counts.violations += 1;
-                let KeyVerdict { reason, report, .. } = *verdict;
+                let CheckedKey { reason, report, .. } = *verdict;
                 let sentence = reason.unwrap_or_default();
                 alerts.push(self.alert(AlertKind::Violation, shown, watermark, sentence, report));
             }
@@ -392,13 +392,13 @@ impl Monitor {
         key: String,
         watermark: u64,
         sentence: String,
-        report: Option<Box<report::Report>>,
+        report: Option<Box<omnilink_report::Report>>,
     ) -> Alert {
         self.alerts += 1;
         let (number, mut repeated) = (self.alerts, 0);
         let at = report.as_deref().and_then(blamed);
-        let cause = report.as_deref().and_then(report::cause);
-        let cause = cause.unwrap_or_else(|| report::without_numbers(&sentence));
+        let cause = report.as_deref().and_then(omnilink_report::cause);
+        let cause = cause.unwrap_or_else(|| omnilink_report::without_numbers(&sentence));
         if kind == AlertKind::Violation && (self.causes.contains_key(&cause) || self.causes.len() < MOST_CAUSES) {
             let known = self.causes.entry(cause.clone()).or_insert_with(|| Cause {
                 cause: cause.clone(),
@@ -451,7 +451,7 @@ impl Monitor {
 }
 
 /// The start of the operation that a reader should look at first.
-fn blamed(report: &report::Report) -> Option<u64> {
-    let report::Verdict::Rejected(rejection) = &report.verdict else { return None };
+fn blamed(report: &omnilink_report::Report) -> Option<u64> {
+    let omnilink_report::Verdict::Rejected(rejection) = &report.verdict else { return None };
     report.operations.get(rejection.subject()?.0).map(|operation| operation.start)
 }

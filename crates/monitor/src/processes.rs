@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use history::End;
+use omnilink_history::End;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -292,7 +292,7 @@ impl Process {
 
 #[cfg(test)]
 mod tests {
-    use history::Call;
+    use omnilink_history::Call;
 
     use super::*;
 

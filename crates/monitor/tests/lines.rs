@@ -1,17 +1,17 @@
 //! Cases that once had a wrong answer, as lines.
 
-use history::Stop;
-use judge::{Judge, Limits};
-use monitor::{Alert, AlertKind, Counts, Lines, Monitor, Options};
+use omnilink_history::Stop;
+use omnilink_judge::{Judge, Limits};
+use omnilink_monitor::{Alert, AlertKind, Counts, Lines, Monitor, MonitorOptions};
 
 /// Feeds lines, with a check after each, and returns what was told and counted before the end and after it.
-fn watch(options: Options, lines: &str) -> (Vec<Alert>, Counts, Counts) {
+fn watch(options: MonitorOptions, lines: &str) -> (Vec<Alert>, Counts, Counts) {
     watch_spec("register:initial=0", options, lines)
 }
 
 /// The same for another type.
-fn watch_spec(spec: &str, options: Options, lines: &str) -> (Vec<Alert>, Counts, Counts) {
-    let judge = Judge::new(spec, judge::Options::default()).expect("a built-in specification");
+fn watch_spec(spec: &str, options: MonitorOptions, lines: &str) -> (Vec<Alert>, Counts, Counts) {
+    let judge = Judge::new(spec, omnilink_judge::CheckOptions::default()).expect("a built-in specification");
     let (mut monitor, mut reader, mut alerts) = (Monitor::new(judge, options), Lines::default(), Vec::new());
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match reader.read(line) {
@@ -31,7 +31,7 @@ fn kinds(alerts: &[Alert]) -> Vec<AlertKind> {
 
 #[test]
 fn a_write_of_unknown_outcome_settles_nothing() {
-    let options = Options { unknown_for: Some(10), joins: true, ..Options::default() };
+    let options = MonitorOptions { unknown_for: Some(10), joins: true, ..MonitorOptions::default() };
     let (alerts, _, counts) = watch(
         options,
         r#"{"process": "b", "progress": 0}
@@ -51,19 +51,20 @@ fn an_operation_that_ends_at_the_watermark_is_not_decided() {
         {"process": "a", "action": "write", "args": {"key": 1, "value": 1}, "start": 1, "end": 2, "seq": 0}
         {"process": "b", "action": "read", "args": {"key": 1}, "start": 3, "end": 4, "results": {"value": 77}, "seq": 0}
         {"process": "a", "progress": 4, "operations": 1}"#;
-    let (alerts, before, after) = watch(Options::default(), lines);
+    let (alerts, before, after) = watch(MonitorOptions::default(), lines);
     assert_eq!((before.checked, before.operations), (1, 2));
     assert_eq!((kinds(&alerts), after.unknown), (vec![], 1));
     // Once nothing has come for long, it is.
     let silence = "\n#".repeat(4);
-    let (alerts, before, _) = watch(Options { idle: Some(2), ..Options::default() }, &(lines.to_owned() + &silence));
+    let (alerts, before, _) =
+        watch(MonitorOptions { idle: Some(2), ..MonitorOptions::default() }, &(lines.to_owned() + &silence));
     assert_eq!((kinds(&alerts), before.checked), (vec![AlertKind::Violation], 2));
 }
 
 #[test]
 fn a_last_word_that_comes_late_or_twice_is_no_loss() {
     let (alerts, _, counts) = watch(
-        Options::default(),
+        MonitorOptions::default(),
         r#"{"process": "a", "progress": 0}
         {"process": "b", "progress": 0}
         {"process": "a", "action": "write", "args": {"key": 1, "value": 5}, "start": 10, "outcome": "unknown", "seq": 0}
@@ -81,13 +82,13 @@ fn a_last_word_that_comes_late_or_twice_is_no_loss() {
 fn the_largest_number_is_unreadable() {
     let line =
         r#"{"process": "a", "action": "read", "args": {"key": 1}, "start": 3, "end": 4, "seq": 18446744073709551615}"#;
-    let (_, _, counts) = watch(Options::default(), line);
+    let (_, _, counts) = watch(MonitorOptions::default(), line);
     assert_eq!((counts.operations, counts.checked), (0, 0));
 }
 
 #[test]
 fn a_late_operation_is_counted_once_with_those_that_are_decided_again() {
-    let options = Options { retention: 100, idle: Some(1), ..Options::default() };
+    let options = MonitorOptions { retention: 100, idle: Some(1), ..MonitorOptions::default() };
     let (alerts, _, counts) = watch(
         options,
         r#"{"process": "a", "action": "write", "args": {"key": 1, "value": 1}, "start": 1, "end": 2, "seq": 0}
@@ -104,7 +105,7 @@ fn a_late_operation_is_counted_once_with_those_that_are_decided_again() {
 #[test]
 fn a_failed_operation_in_flight_is_counted() {
     let (alerts, _, counts) = watch(
-        Options::default(),
+        MonitorOptions::default(),
         r#"{"process": "a", "progress": 0}
         {"process": "b", "progress": 0}
         {"process": "b", "action": "write", "args": {"key": 1, "value": 5}, "start": 10, "end": 90, "failed": true, "seq": 0}
@@ -131,7 +132,7 @@ fn an_operation_of_unknown_outcome_is_one_of_its_process() {
         )
     };
     let acquired = r#"{"process": "b", "action": "acquire", "args": {"key": 2}, "start": 6, "end": 7, "seq": 0}"#;
-    let (alerts, _, counts) = watch_spec("mutex", Options::default(), &lines(acquired));
+    let (alerts, _, counts) = watch_spec("mutex", MonitorOptions::default(), &lines(acquired));
     assert_eq!((kinds(&alerts), counts.checked), (vec![], 3));
     // It goes on as itself: the release may have come before or after the attempt, and the lock was its own.
     let goes_on = |ok: bool| {
@@ -140,12 +141,12 @@ fn an_operation_of_unknown_outcome_is_one_of_its_process() {
         )
     };
     for ok in [true, false] {
-        let (alerts, _, counts) = watch_spec("mutex", Options::default(), &lines(&goes_on(ok)));
+        let (alerts, _, counts) = watch_spec("mutex", MonitorOptions::default(), &lines(&goes_on(ok)));
         assert_eq!((kinds(&alerts), counts.checked), (vec![], 3));
     }
     let both =
         goes_on(true) + "\n" + &goes_on(true).replace("\"seq\": 2", "\"seq\": 3").replace("6", "8").replace("7", "9");
-    assert_eq!(kinds(&watch_spec("mutex", Options::default(), &lines(&both)).0), [AlertKind::Violation]);
+    assert_eq!(kinds(&watch_spec("mutex", MonitorOptions::default(), &lines(&both)).0), [AlertKind::Violation]);
 }
 
 #[test]
@@ -158,9 +159,9 @@ fn a_process_does_not_read_what_it_writes_later() {
             {{"process": "a", "progress": 15, "is_last": true, "operations": 2}}"#
         )
     };
-    assert_eq!(kinds(&watch(Options::default(), &lines(12)).0), [AlertKind::Violation]);
+    assert_eq!(kinds(&watch(MonitorOptions::default(), &lines(12)).0), [AlertKind::Violation]);
     // An operation that starts while the other runs may come first.
-    assert_eq!(kinds(&watch(Options::default(), &lines(11)).0), []);
+    assert_eq!(kinds(&watch(MonitorOptions::default(), &lines(11)).0), []);
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn every_built_in_type_is_watched_key_by_key() {
                 {{"process": "a", "action": "{read}", "args": {{"{key}": 8{argument}}}, "results": [{wrong}], "start": 5, "end": 6, "seq": 2}}
                 {{"process": "a", "progress": 9, "operations": 3, "is_last": true}}"#
             );
-            let options = Options { key: Some(key.to_owned()), ..Options::default() };
+            let options = MonitorOptions { key: Some(key.to_owned()), ..MonitorOptions::default() };
             let (alerts, _, counts) = watch_spec(spec, options, &lines);
             assert_eq!((kinds(&alerts), counts.checked), (vec![AlertKind::Violation], 3), "{spec} {key}: {alerts:?}");
             assert_eq!((&*alerts[0].key, alerts[0].at), ("8", Some(5)));
@@ -204,7 +205,7 @@ fn operations_are_named_by_their_number_in_the_input() {
             "\n{{\"process\": \"a\", \"action\": \"read\", \"args\": {{\"key\": 1}}, \"results\": [{value}], \"start\": {start}, \"end\": {end}}}"
         );
     }
-    let (alerts, ..) = watch(Options::default(), &lines);
+    let (alerts, ..) = watch(MonitorOptions::default(), &lines);
     assert_eq!(alerts.len(), 1);
     assert!(alerts[0].sentence.starts_with("a:27 "), "{}", alerts[0].sentence);
 }
@@ -217,17 +218,17 @@ fn keys_and_values_as_numbers_and_as_text_are_said() {
         {"process": "a", "action": "put", "args": {"key": 8, "value": 1}, "start": 5, "end": 6}
         {"process": "a", "action": "get", "args": {"key": "8"}, "results": [1], "start": 7, "end": 8}
         {"process": "a", "progress": 9, "is_last": true}"#;
-    let (alerts, _, counts) = watch_spec("kv", Options::default(), lines);
+    let (alerts, _, counts) = watch_spec("kv", MonitorOptions::default(), lines);
     // Two keys each, of which `"8"` has a value that was not written there.
     assert_eq!((kinds(&alerts), counts.wrong), (vec![AlertKind::Wrong, AlertKind::Violation], 1));
     let sentence = &alerts[0].sentence;
     assert!(sentence.starts_with("the key 7 is a number in a:0 and text in a:1: "), "{sentence}");
     // One key each, of which 7 has lost its value.
-    let (alerts, ..) = watch_spec("kv:digits=number", Options::default(), lines);
+    let (alerts, ..) = watch_spec("kv:digits=number", MonitorOptions::default(), lines);
     assert_eq!((kinds(&alerts), &*alerts[0].key), (vec![AlertKind::Violation], "7"));
     // Texts that no number prints as, and other types of keys, are left alone.
     let others = lines.replace(r#""7""#, r#""07""#).replace(r#""8""#, "8");
-    assert!(watch_spec("kv", Options::default(), &others).0.is_empty());
+    assert!(watch_spec("kv", MonitorOptions::default(), &others).0.is_empty());
 
     // Within a key, also after the check that saw the first one.
     let values = |last: &str| {
@@ -240,7 +241,7 @@ fn keys_and_values_as_numbers_and_as_text_are_said() {
         )
     };
     for (last, place) in [("2", "a:0"), ("10", "an earlier operation")] {
-        let (alerts, ..) = watch(Options::default(), &values(last));
+        let (alerts, ..) = watch(MonitorOptions::default(), &values(last));
         assert_eq!(kinds(&alerts), [AlertKind::Wrong]);
         assert_eq!(alerts[0].sentence, format!("the value 5 is a number in {place} and text in a:1"));
     }
@@ -251,7 +252,7 @@ fn a_check_that_reaches_a_limit_does_not_stop_others() {
     #[derive(Debug)]
     struct Reached(Stop);
     impl Limits for Reached {
-        fn poll(&self, _: &search::Stats) -> Option<Stop> {
+        fn poll(&self, _: &omnilink_search::Stats) -> Option<Stop> {
             Some(self.0)
         }
         fn exceeded(&self) -> Option<Stop> {
@@ -287,13 +288,13 @@ fn a_check_that_reaches_a_limit_does_not_stop_others() {
         // An interrupt ends the monitor, and nothing is said about the key.
         (Stop::Interrupted, vec![AlertKind::Violation]),
     ] {
-        let judge = Judge::new("queue", judge::Options::default()).expect("a built-in specification");
-        let (mut monitor, mut reader) = (Monitor::new(judge, Options::default()), Lines::default());
+        let judge = Judge::new("queue", omnilink_judge::CheckOptions::default()).expect("a built-in specification");
+        let (mut monitor, mut reader) = (Monitor::new(judge, MonitorOptions::default()), Lines::default());
         for line in &lines {
             monitor.feed(reader.read(line).expect("a line"));
         }
         let limits = |key: &str| -> Box<dyn Limits> {
-            if key == "1" { Box::new(Reached(stop)) } else { Box::new(judge::Unlimited) }
+            if key == "1" { Box::new(Reached(stop)) } else { Box::new(omnilink_judge::Unlimited) }
         };
         let alerts = monitor.finish_within(true, &limits);
         assert_eq!(kinds(&alerts), expected);

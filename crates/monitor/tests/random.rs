@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use fastrand::Rng;
-use history::{Call, End, Interval, Op, OpId, ProcessId, Schema, Value};
-use judge::Judge;
-use models::{Model, Visitor, with_model};
-use monitor::{AlertKind, Checkpoint, Item, Line, Monitor, Options};
+use omnilink_history::{Call, End, Interval, Op, OpId, ProcessId, Schema, Value};
+use omnilink_judge::Judge;
+use omnilink_models::{Model, Visitor, with_model};
+use omnilink_monitor::{AlertKind, Checkpoint, Item, Line, Monitor, MonitorOptions};
 
 /// All built-in types.
 const MODELS: [&str; 11] = [
@@ -334,12 +334,12 @@ fn without_key(line: &Line) -> Option<Line> {
 }
 
 fn judge(model: &str) -> Judge {
-    Judge::new(model, judge::Options::default()).expect("a built-in specification")
+    Judge::new(model, omnilink_judge::CheckOptions::default()).expect("a built-in specification")
 }
 
 /// The same with a search that does not carry states.
 fn judge_of_whole_histories(model: &str) -> Judge {
-    let options = judge::Options { exhaustive: true, ..judge::Options::default() };
+    let options = omnilink_judge::CheckOptions { exhaustive: true, ..omnilink_judge::CheckOptions::default() };
     let judge = Judge::new(model, options).expect("a built-in specification");
     assert!(!judge.carries());
     judge
@@ -402,7 +402,7 @@ fn run(seed: u64, seen: &mut Seen) {
             sent.insert(place, line.clone());
         }
     }
-    let options = Options {
+    let options = MonitorOptions {
         // A violation that was found too early is withdrawn only within the retention.
         retention: if is_hasty || random.bool() { 1_000 } else { random.u64(..20) },
         most_keys: if random.u8(..6) == 0 { 1 } else { 100 },
@@ -413,7 +413,7 @@ fn run(seed: u64, seen: &mut Seen) {
         joins: random.u8(..8) == 0,
         overlap: habits.overlap,
         go_on: habits.go_on,
-        ..Options::default()
+        ..MonitorOptions::default()
     };
     // Some monitors cannot carry states, and check all operations of a key again.
     let is_whole = random.u8(..4) == 0;
@@ -501,13 +501,13 @@ fn verdicts_are_those_of_a_brute_force_search() {
 fn a_checkpoint_that_breaks_off_is_refused() {
     let model = "register:initial=0";
     let judge = || judge(model);
-    let mut monitor = Monitor::new(judge(), Options::default());
+    let mut monitor = Monitor::new(judge(), MonitorOptions::default());
     let mut random = Rng::with_seed(1);
     let habits = Habits { number: true, overlap: false, go_on: false };
     let drawn = with_model(model, Draw { random: &mut random, habits, model }).expect("a built-in specification");
     lines(&drawn, habits).into_iter().for_each(|line| monitor.feed(line));
     let text = monitor.save("register:initial=0", &serde_json::Value::Null).expect("a text");
-    let read = |text: &str, spec: &str| Checkpoint::read(text, spec, judge(), Options::default()).map(|_| ());
+    let read = |text: &str, spec: &str| Checkpoint::read(text, spec, judge(), MonitorOptions::default()).map(|_| ());
     read(&text, "register:initial=0").expect("the whole text");
     for (place, _) in text.match_indices('\n').filter(|(place, _)| place + 1 < text.len()) {
         assert!(read(&text[..=place], "register:initial=0").is_err());

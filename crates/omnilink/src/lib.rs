@@ -143,8 +143,8 @@
 //! # By hand
 //!
 //! ```
-//! use omnilink::models::check::{Options, check};
-//! use omnilink::{Call, History, models::counter::Counter, search};
+//! use omnilink::models::check::{ModelOptions, check};
+//! use omnilink::{Call, History, omnilink_models::counter::Counter, search};
 //! use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
 //!
 //! let (clock, counter) = (AtomicU64::new(0), AtomicI64::new(0));
@@ -159,12 +159,12 @@
 //!     threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
 //! });
 //! let history = History::from_calls(calls)?;
-//! let checked = check(&Counter::new(0), &history, &Options::default(), &search::Unwatched)?;
+//! let checked = check(&Counter::new(0), &history, &ModelOptions::default(), &omnilink_search::Unwatched)?;
 //! assert!(checked.verdict.is_accepted());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`search::check`] shows how to write a [`Spec`].
+//! [`omnilink_search::check`] shows how to write a [`Spec`].
 //!
 //! # Features
 //!
@@ -172,22 +172,22 @@
 
 /// Objects whose calls are listed; see [`Describe`](object::Describe).
 pub mod object {
-    pub use record::object::*;
+    pub use omnilink_record::object::*;
 }
 pub mod lineup;
 pub mod runner;
 pub mod testing;
 
-pub use history::{
+pub use omnilink_history::{
     Call, End, History, IllFormed, Interval, Op, OpId, Outcome, Precedence, ProcessId, Record, Schema, Stop, Trace,
     Value, Verdict, format,
 };
-pub use models;
-pub use models::{Answer, Model, Object, Sequential};
 pub use omnilink_macros::{lineup, object_in_omnilink as object, test};
-pub use record::drive::Client;
-pub use record::{Action, Pending, Process, Recorder};
-pub use search;
-pub use search::{Spec, Successors};
-pub use weak;
-pub use weak::{Level, Visibility};
+pub use omnilink_models;
+pub use omnilink_models::{Answer, Model, Object, Sequential};
+pub use omnilink_record::drive::Client;
+pub use omnilink_record::{Action, Pending, Process, Recorder};
+pub use omnilink_search;
+pub use omnilink_search::{Spec, Successors};
+pub use omnilink_weak;
+pub use omnilink_weak::{Level, Visibility};

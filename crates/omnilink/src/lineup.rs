@@ -13,8 +13,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use ::lineup::{Observations, Observed, Refused, SerialRun, explain, headline};
-use record::object::{Describe, Description};
+use ::omnilink_lineup::{Observations, Observed, Refused, SerialRun, explain, headline};
+use omnilink_record::object::{Describe, Description};
 
 /// The longest time of one execution.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -58,7 +58,7 @@ impl ObjectTest {
         let description = Arc::new(Description::of(make));
         let listed = description.calls();
         for seed in 1..=self.tests {
-            let test = ::lineup::Test::random(&listed, self.threads, self.calls, seed);
+            let test = ::omnilink_lineup::Test::random(&listed, self.threads, self.calls, seed);
             let test = test.unwrap_or_else(|error| panic!("{}: {error}", self.name));
             let matrix = test.matrix(&listed).unwrap_or_else(|error| panic!("{}: {error}", self.name));
             let observations = self.observe(&description, &test, &matrix);
@@ -67,7 +67,7 @@ impl ObjectTest {
                 let observed =
                     Observed::full(&test, operations).unwrap_or_else(|misfit| panic!("{}: {misfit}", self.name));
                 if let Some(failure) = explain(&observations, &observed).failure() {
-                    let columns = ::lineup::columns(&test, &observed).join("\n  ");
+                    let columns = ::omnilink_lineup::columns(&test, &observed).join("\n  ");
                     let headline = headline(&test, failure);
                     panic!("{}: no serial run explains `{test}`\n\n{headline}\n\n  {columns}\n", self.name);
                 }
@@ -79,7 +79,7 @@ impl ObjectTest {
     fn observe<S: Send + Sync + 'static>(
         &self,
         description: &Arc<Description<S>>,
-        test: &::lineup::Test,
+        test: &::omnilink_lineup::Test,
         matrix: &str,
     ) -> Observations {
         let mut observations = Observations::new(test.clone());
@@ -112,7 +112,7 @@ impl ObjectTest {
         description: &Arc<Description<S>>,
         matrix: &str,
         orders: &str,
-    ) -> Vec<::lineup::Operation> {
+    ) -> Vec<::omnilink_lineup::Operation> {
         let trace = self.manifest.join("target/omnilink/scratch").join(self.name.replace("::", "-"));
         let made = match fs::remove_dir_all(&trace) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -139,7 +139,7 @@ impl ObjectTest {
                 self.name
             ),
         }
-        let operations = ::lineup::read_trace(&trace).unwrap_or_else(|error| panic!("{}: {error}", self.name));
+        let operations = ::omnilink_lineup::read_trace(&trace).unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let _ = fs::remove_dir_all(&trace);
         operations
     }

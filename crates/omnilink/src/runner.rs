@@ -22,10 +22,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use judge::{Case, Failed, InputError, Judge, Options, Recording, ShowOptions, Unlimited, input};
-use models::{Object, Sequential};
-use page::{About, Encoder, Level};
-use report::{Detail, Report, Verdict};
+use omnilink_judge::{Case, CheckOptions, Failed, InputError, Judge, Recording, ShowOptions, Unlimited, input};
+use omnilink_models::{Object, Sequential};
+use omnilink_page::{About, Encoder, Packing};
+use omnilink_report::{Detail, Report, Verdict};
 
 /// Checks the traces named on the command line against an object.
 pub fn main<O: Object + 'static>(name: &str, object: impl Fn() -> O + Send + Sync + 'static) -> ExitCode {
@@ -52,7 +52,7 @@ pub fn run<O: Object + 'static>(
     words: impl IntoIterator<Item = String>,
     out: &mut dyn Write,
 ) -> Result<u8, String> {
-    let judge = Judge::of_model(name, move || Sequential::new(object()), Options::default());
+    let judge = Judge::of_model(name, move || Sequential::new(object()), CheckOptions::default());
     let (mut paths, mut page, mut words) = (Vec::new(), None, words.into_iter());
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -80,12 +80,12 @@ pub fn run<O: Object + 'static>(
             Failed::Stopped(stop) => format!("{label}: {stop}"),
             Failed::Spec(_) => format!("{label}: the specification is wrong"),
         })?;
-        let text = report::text(&shown.report, Detail::Full, false);
+        let text = omnilink_report::text(&shown.report, Detail::Full, false);
         out.write_all(text.as_bytes()).map_err(|error| format!("standard output: {error}"))?;
         if let Some(page) = &page {
             let about = About { tool: concat!("OmniLink ", env!("CARGO_PKG_VERSION")), ..About::default() };
-            let parts = Encoder::new(&shown.report, Some(&shown.timeline), Level::Small).parts(&about);
-            let text = page::file(&parts, &text);
+            let parts = Encoder::new(&shown.report, Some(&shown.timeline), Packing::Small).parts(&about);
+            let text = omnilink_page::file(&parts, &text);
             std::fs::write(page, text).map_err(|error| said(page, &InputError::new(error)))?;
         }
         worst = worst.max(Some(severity(&shown.report)));

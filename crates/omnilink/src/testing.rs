@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use explore::{Artifacts, Disturbance, Ended, Environment, Input, Plan, Run, Store, Workload};
-use history::Stop;
-use judge::{Case, Failed, Judge, Limits, Recording};
-use models::{Model, Object, Sequential};
-use record::drive::{self, Client};
-use record::object::{Describe, Description};
-use report::{Detail, Report, Verdict};
-use search::Stats;
-use weak::Level;
+use omnilink_explore::{Artifacts, Disturbance, Ended, Environment, Input, Plan, Run, Store, Workload};
+use omnilink_history::Stop;
+use omnilink_judge::{Case, Failed, Judge, Limits, Recording};
+use omnilink_models::{Model, Object, Sequential};
+use omnilink_record::drive::{self, Client};
+use omnilink_record::object::{Describe, Description};
+use omnilink_report::{Detail, Report, Verdict};
+use omnilink_search::Stats;
+use omnilink_weak::Level;
 
 /// The specification.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub enum Against {
     /// A built-in specification, or a TLA+ module by its path from the manifest.
     Named(&'static str),
     /// A specification of the user's own: its name, and a function that makes a judge of it.
-    Own(&'static str, Arc<dyn Fn(judge::Options) -> Judge + Send + Sync>),
+    Own(&'static str, Arc<dyn Fn(omnilink_judge::CheckOptions) -> Judge + Send + Sync>),
 }
 
 impl Against {
@@ -230,10 +230,12 @@ impl Test {
     fn judge(&self) -> Judge {
         let is_given = self.level != AtLevel::default();
         let level = is_given.then(|| self.level.0.clone());
-        let options = judge::Options { jobs: Some(1), level, ..judge::Options::default() };
+        let options = omnilink_judge::CheckOptions { jobs: Some(1), level, ..omnilink_judge::CheckOptions::default() };
         let spec = match &self.spec {
             Against::Own(_, judge) => return judge(options),
-            Against::Named(spec) if judge::is_tla(Path::new(spec)) => self.manifest.join(spec).display().to_string(),
+            Against::Named(spec) if omnilink_judge::is_tla(Path::new(spec)) => {
+                self.manifest.join(spec).display().to_string()
+            }
             Against::Named(spec) => (*spec).to_owned(),
         };
         Judge::new(&spec, options).unwrap_or_else(|failed| panic!("{}: {}", self.name, told(&failed)))
@@ -249,8 +251,8 @@ impl Test {
             return report.history.operations.unwrap_or_default();
         }
         report.next.clear();
-        let cause = report::cause(&report).unwrap_or_default();
-        let mut message = report::text(&report, Detail::Brief, false);
+        let cause = omnilink_report::cause(&report).unwrap_or_default();
+        let mut message = omnilink_report::text(&report, Detail::Brief, false);
         match self.keep(judge, plan, trace, &report, &cause) {
             Ok(path) => _ = writeln!(message, "\nthe run is kept in {}", path.display()),
             Err(error) => _ = writeln!(message, "\nthe run cannot be kept: {error}"),
@@ -274,7 +276,7 @@ impl Test {
         trace: &Path,
         report: &Report,
         cause: &str,
-    ) -> Result<PathBuf, explore::StoreError> {
+    ) -> Result<PathBuf, omnilink_explore::StoreError> {
         let store = self.store();
         // The schedule that fails is executed again by every replay: the first one has stored it.
         let is_same = |run: &Run| run.plan == *plan && run.cause.as_deref() == Some(cause);
@@ -401,7 +403,7 @@ fn told(failed: &Failed) -> String {
         Failed::Input(error) => error.message.clone(),
         Failed::Stopped(stop) => format!("inconclusive: {stop}"),
         Failed::Spec(complaints) => {
-            let lines: Vec<String> = complaints.iter().map(judge::Complaint::plain).collect();
+            let lines: Vec<String> = complaints.iter().map(omnilink_judge::Complaint::plain).collect();
             lines.join("\n")
         }
     }

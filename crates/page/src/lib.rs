@@ -1,9 +1,9 @@
 //! Writes a report and its history as one HTML page.
 //!
 //! ```
-//! use page::{About, Encoder, Level};
+//! use omnilink_page::{About, Encoder, Packing};
 //!
-//! # let report = report::Report::from_json(r#"{
+//! # let report = omnilink_report::Report::from_json(r#"{
 //! #     "schema": "omnilink.report/2",
 //! #     "history": { "name": "run.jsonl", "operations": 2, "processes": 1, "cuts": [] },
 //! #     "spec": { "name": "queue", "constants": [] },
@@ -15,12 +15,12 @@
 //! #         "widest": null, "seconds": 0.0
 //! #     }
 //! # }"#)?;
-//! // `report` is a `report::Report`. With a timeline the page shows the whole history.
-//! let encoder = Encoder::new(&report, None, Level::Small);
+//! // `report` is a `omnilink_report::Report`. With a timeline the page shows the whole history.
+//! let encoder = Encoder::new(&report, None, Packing::Small);
 //! let parts = encoder.parts(&About { tool: "example", ..About::default() });
-//! let html = page::file(&parts, &report::headline(&report, false));
-//! assert!(page::is_ours(html.as_bytes()));
-//! # Ok::<(), report::ReadError>(())
+//! let html = omnilink_page::file(&parts, &omnilink_report::headline(&report, false));
+//! assert!(omnilink_page::is_ours(html.as_bytes()));
+//! # Ok::<(), omnilink_report::ReadError>(())
 //! ```
 //!
 //! ```text
@@ -42,6 +42,6 @@ pub mod encode;
 mod html;
 mod listing;
 
-pub use encode::{About, Encoder, Index, IndexRun, Level, Part, Served, index, states};
+pub use encode::{About, Encoder, Index, IndexRun, Packing, Part, Served, index, states};
 pub use html::{file, is_ours, policy, served};
 pub use listing::{Listed, listing};

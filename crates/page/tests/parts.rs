@@ -5,9 +5,9 @@ mod decode;
 use std::collections::BTreeSet;
 
 use decode::Op;
-use page::{About, Encoder, Index, IndexRun, Level};
+use omnilink_page::{About, Encoder, Index, IndexRun, Packing};
+use omnilink_report::*;
 use proptest::prelude::*;
-use report::*;
 use serde_json::{Value, json};
 
 fn report() -> Report {
@@ -48,8 +48,8 @@ fn report() -> Report {
     }
 }
 
-fn parts(timeline: &Timeline) -> Vec<page::Part> {
-    Encoder::new(&report(), Some(timeline), Level::Fast).parts(&About { tool: "OmniLink", ..About::default() })
+fn parts(timeline: &Timeline) -> Vec<omnilink_page::Part> {
+    Encoder::new(&report(), Some(timeline), Packing::Fast).parts(&About { tool: "OmniLink", ..About::default() })
 }
 
 /// The expected result of decoding.
@@ -98,7 +98,7 @@ fn check_ranges(head: &Value, operations: &[Op]) {
     let long: Vec<u64> = head["long"].as_array().expect("a list").iter().filter_map(|op| op.as_u64()).collect();
     assert!(long.is_sorted());
     for (place, op) in operations.iter().enumerate() {
-        let chunk = &head["chunks"][place / page::encode::PIECE];
+        let chunk = &head["chunks"][place / omnilink_page::encode::PIECE];
         let [first, last] = [0, 1].map(|side| chunk["ranks"][side].as_u64().expect("a rank"));
         assert!(first <= op.ranks.0 && op.ranks.0 <= last);
         assert!(op.ranks.1 <= last || long.contains(&(place as u64)), "{place}");
@@ -241,8 +241,8 @@ fn a_file_is_within_its_budget() {
     for (operations, budget) in [(100_000, 1_500_000), (500_000, 6_000_000)] {
         let timeline = long(operations, 8);
         let report = report();
-        let encoder = Encoder::new(&report, Some(&timeline), Level::Small);
-        let page = page::file(&encoder.parts(&About::default()), "");
+        let encoder = Encoder::new(&report, Some(&timeline), Packing::Small);
+        let page = omnilink_page::file(&encoder.parts(&About::default()), "");
         assert!(page.len() < budget, "{operations} operations take {} bytes", page.len());
     }
 }
@@ -292,7 +292,8 @@ fn the_head_lists_missed_operations_up_to_a_limit() {
 #[test]
 fn a_report_is_enough_for_a_page() {
     let report = report();
-    let parts = Encoder::new(&report, None, Level::Small).parts(&About { tool: "OmniLink 0.1.0", ..About::default() });
+    let parts =
+        Encoder::new(&report, None, Packing::Small).parts(&About { tool: "OmniLink 0.1.0", ..About::default() });
     let names: Vec<&str> = parts.iter().map(|part| &*part.name).collect();
     assert_eq!(names, ["head", "states"]);
     assert_eq!(decode::json(&parts, "head")["timeline"], json!(null));
@@ -310,7 +311,7 @@ fn an_index_lists_runs() {
         damaged: words(&["x/run.json: it is empty"]),
         overview: Value::Null,
     };
-    insta::assert_snapshot!(decode::json(&page::index(&index), "head"), @r#"{"schema":"omnilink.page/1","kind":"index","tool":"OmniLink","name":"store","runs":[{"id":"abc","page":"abc.html","sentence":null}],"damaged":["x/run.json: it is empty"],"overview":null}"#);
+    insta::assert_snapshot!(decode::json(&omnilink_page::index(&index), "head"), @r#"{"schema":"omnilink.page/1","kind":"index","tool":"OmniLink","name":"store","runs":[{"id":"abc","page":"abc.html","sentence":null}],"damaged":["x/run.json: it is empty"],"overview":null}"#);
 }
 
 #[test]
@@ -324,9 +325,9 @@ fn hostile_texts_are_inert() {
     timeline.texts = vec![hostile.concat().repeat(20)];
     timeline.values = vec![Datum::Text(0), Datum::Text(0)];
     timeline.states = vec![state(1, &[hostile.concat()])];
-    let parts = Encoder::new(&report, Some(&timeline), Level::Small).parts(&About::default());
-    let page = page::file(&parts, &text(&report, Detail::Full, false));
-    let plain = page::file(&[], "");
+    let parts = Encoder::new(&report, Some(&timeline), Packing::Small).parts(&About::default());
+    let page = omnilink_page::file(&parts, &text(&report, Detail::Full, false));
+    let plain = omnilink_page::file(&[], "");
     let scripts = |page: &str| page.to_lowercase().matches("<script").count();
     assert_eq!(scripts(&page), scripts(&plain) + parts.len());
     for text in hostile {

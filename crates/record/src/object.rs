@@ -572,8 +572,8 @@ mod tests {
     use std::fs::File;
     use std::panic::{catch_unwind, AssertUnwindSafe};
 
-    use history::format::binary::{read_all, SegmentReader};
-    use history::{End, Record, Trace};
+    use omnilink_history::format::binary::{read_all, SegmentReader};
+    use omnilink_history::{End, Record, Trace};
 
     use super::*;
     use crate::Action;

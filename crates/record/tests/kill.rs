@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use common::{example, read};
-use history::{ProcessId, Record, Value};
+use omnilink_history::{ProcessId, Record, Value};
 use omnilink_record::drive::Draw;
 
 const WAYS: [&str; 7] = ["sigkill", "segv", "abort", "panic", "exit", "_exit", "return"];

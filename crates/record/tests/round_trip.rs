@@ -7,7 +7,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
 
 use common::{print, read, segments};
-use history::{End, ProcessId, Value};
+use omnilink_history::{End, ProcessId, Value};
 use omnilink_record::drive::{self, Perturbation, Plan};
 use omnilink_record::{Action, Encode, Encoded, Encoder, ManualClock, Recorder};
 use proptest::collection::vec;
@@ -239,7 +239,7 @@ fn threads_record_without_one_another() {
     });
     let trace = read(directory.path()).unwrap();
     assert_eq!((trace.cuts.len(), trace.records.len()), (0, 4 * CALLS as usize));
-    let history = history::History::new(trace).unwrap(); // Each process is sequential.
+    let history = omnilink_history::History::new(trace).unwrap(); // Each process is sequential.
     assert_eq!(history.ops().len(), 4 * CALLS as usize);
 }
 

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::data::Operation;
-use crate::words::clean;
+use crate::wording::clean;
 
 /// One of two runs.
 #[derive(Debug, Clone, Default)]

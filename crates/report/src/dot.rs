@@ -11,7 +11,7 @@ use std::fmt::Write;
 use crate::data::{Report, State, Stuck};
 use crate::finding::{fields, op_text, why};
 use crate::timeline::{Ending, Placement, Timeline};
-use crate::words::{count, short};
+use crate::wording::{count, short};
 
 /// The number of common steps drawn before the interpretations diverge, and if they never do.
 const BEFORE_ENDINGS: usize = 5;

@@ -8,7 +8,7 @@ use crate::data::{
     Assumption, Broken, Command, Conjunct, Consequence, Evidence, Field, Guard, Legal, Level, Missed, OpRef, Outcome,
     Reason, Rejection, Report, Span, State, Stuck, Verdict, Views, Why,
 };
-use crate::words::{clean, count, list, number, position, short};
+use crate::wording::{clean, count, list, number, position, short};
 
 /// The maximum width of a value within a sentence.
 pub(crate) const VALUE: usize = 40;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::data::{Report, Unchecked};
 use crate::finding::{Finding, Note, lines};
 use crate::text::{UNCHECKED, problems, verdict_style};
-use crate::words::clean;
+use crate::wording::clean;
 
 /// Workflow commands for everything that is not accepted.
 pub fn github(reports: &[Report], unchecked: &[Unchecked]) -> String {

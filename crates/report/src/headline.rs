@@ -8,7 +8,7 @@ use crate::data::{
     Evidence, Field, Operation, Outcome, Reason, Rejection, Report, Span, StateGroup, Stuck, Verdict, Why,
 };
 use crate::finding::VALUE;
-use crate::words::{list, short};
+use crate::wording::{list, short};
 
 /// The maximum width of a value that is shown for its structure, and for expressions.
 const WIDE: usize = 90;

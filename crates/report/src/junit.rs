@@ -10,7 +10,7 @@ use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite}
 use crate::data::{Report, Unchecked, Verdict};
 use crate::finding::Finding;
 use crate::text::{Detail, UNCHECKED, problems, text, verdict_style};
-use crate::words::clean;
+use crate::wording::clean;
 
 /// All histories as one JUnit document.
 pub fn junit(reports: &[Report], unchecked: &[Unchecked]) -> String {

@@ -1,7 +1,7 @@
 //! The result of a check as plain data, and its renderers for people and programs.
 //!
 //! ```
-//! use report::Report;
+//! use omnilink_report::Report;
 //!
 //! let json = r#"{
 //!     "schema": "omnilink.report/2",
@@ -17,9 +17,9 @@
 //! }"#;
 //! let report = Report::from_json(json)?;
 //! assert_eq!(report.verdict.word(), "accepted");
-//! assert!(report::headline(&report, false).starts_with("run.jsonl: accepted"));
-//! assert!(report::junit(&[report], &[]).contains("testcase"));
-//! # Ok::<(), report::ReadError>(())
+//! assert!(omnilink_report::headline(&report, false).starts_with("run.jsonl: accepted"));
+//! assert!(omnilink_report::junit(&[report], &[]).contains("testcase"));
+//! # Ok::<(), omnilink_report::ReadError>(())
 //! ```
 //!
 //! A [`Report`] holds strings, numbers and indices only: renderers compute nothing about operations or specifications.
@@ -29,7 +29,7 @@
 //! A [`Timeline`] accompanies a report and holds the whole history.
 //!
 //! Renderers are functions from reports, and some from timelines too, to strings. `finding` decides the content,
-//! renderers decide the form; `words` and `window` are shared by them. `headline` writes the sentence of a rejection.
+//! renderers decide the form; `wording` and `window` are shared by them. `headline` writes the sentence of a rejection.
 
 mod cause;
 mod comparison;
@@ -50,7 +50,7 @@ mod sarif;
 mod text;
 mod timeline;
 mod window;
-mod words;
+mod wording;
 
 pub use cause::{cause, without_numbers};
 pub use comparison::{ComparedOperation, ComparedRow, Comparison, Difference, Side};
@@ -68,4 +68,4 @@ pub use perfetto::perfetto;
 pub use sarif::sarif;
 pub use text::{Detail, headline, sentence, stats, summary, text, text_within, verdict_word};
 pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline, Unlogged};
-pub use words::{clean, longest_orders, position, visible_json};
+pub use wording::{clean, longest_orders, position, visible_json};

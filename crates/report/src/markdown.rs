@@ -8,7 +8,7 @@ use crate::data::{OpRef, Report, Unchecked, Verdict, Window};
 use crate::finding::{Finding, VALUE, commands, fields, remarks};
 use crate::text::{UNCHECKED, WIDTH, everything, problems, snippet, summary, verdict_style, window_title, work};
 use crate::window::{Cell, Grid};
-use crate::words::{clean, number, short};
+use crate::wording::{clean, number, short};
 
 /// The maximum number of histories listed, and of histories that are not accepted shown at length.
 const LISTED: usize = 100;

@@ -11,7 +11,7 @@ use crate::cause::without_numbers;
 use crate::data::{Evidence, Legal, Outcome, Rejection, Report, Span, Stuck, Unchecked, Verdict, Why};
 use crate::finding::{Finding, Note, lines, place};
 use crate::text::problems;
-use crate::words::clean;
+use crate::wording::clean;
 
 /// All histories that are not accepted or could not be checked, as a SARIF log.
 pub fn sarif(reports: &[Report], unchecked: &[Unchecked]) -> String {

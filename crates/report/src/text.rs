@@ -16,7 +16,7 @@ use crate::data::{
 };
 use crate::finding::{Finding, Mark, Note, VALUE, commands, differing, fields, lines, op_text, place, remarks, why};
 use crate::window::{Cell, Grid};
-use crate::words::{clean, column, count, cut, duration, list, number, pad, short, wrapped};
+use crate::wording::{clean, column, count, cut, duration, list, number, pad, short, wrapped};
 
 /// The level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

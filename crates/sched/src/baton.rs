@@ -16,8 +16,8 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use libc::pthread_t;
-use schedule::channel::{End, FIRST_PLAIN, Outcome, RACING, Settings, Standing};
-use schedule::{Choice, Decision, Kind, Step, THREADS, thread_object};
+use omnilink_schedule::channel::{End, ExecutionOutcome, FIRST_PLAIN, RACING, Settings, Standing};
+use omnilink_schedule::{Choice, Decision, Kind, Step, THREADS, thread_object};
 
 use crate::channel::CHANNEL;
 use crate::decide::{Decider, each, set_of};
@@ -293,7 +293,7 @@ pub(crate) fn resume_steps() {
 }
 
 /// The time that the program sees, in nanoseconds since it started. All threads share it, so a thread may read it only
-/// in a step on [`schedule::CLOCK`].
+/// in a step on [`omnilink_schedule::CLOCK`].
 pub(crate) fn now() -> u64 {
     SHARED.now.get()
 }
@@ -648,7 +648,7 @@ fn offer() -> Offer {
         }
         let is_outside = alive().any(|thread| slot(thread).is_outside.get());
         if is_outside && interpose::outside::pause() {
-            CHANNEL.add_flags(Outcome::WAITED_OUTSIDE);
+            CHANNEL.add_flags(ExecutionOutcome::WAITED_OUTSIDE);
             SHARED.have_rechecked.set(false);
             continue;
         }

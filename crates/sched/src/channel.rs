@@ -5,10 +5,10 @@
 use std::cell::Cell;
 use std::ffi::CString;
 
-use schedule::channel::{
-    EXECUTION, End, MAGIC, OUTCOME_AT, Outcome, PENDING_AT, Pending, RacingAccess, STEPS_AT, Settings,
+use omnilink_schedule::channel::{
+    EXECUTION, End, ExecutionOutcome, MAGIC, OUTCOME_AT, PENDING_AT, Pending, RacingAccess, STEPS_AT, Settings,
 };
-use schedule::{Decision, Kind, Step, THREADS};
+use omnilink_schedule::{Decision, Kind, Step, THREADS};
 
 use crate::races::Access;
 use crate::stack::Frames;
@@ -74,7 +74,7 @@ impl Channel {
         self.settings.set(settings);
         // SAFETY: both are there, aligned; integers, for which zeros are valid.
         unsafe {
-            self.outcome_at().write(Outcome::default());
+            self.outcome_at().write(ExecutionOutcome::default());
             self.start.get().add(PENDING_AT).write_bytes(0, THREADS * size_of::<Pending>());
         }
         settings
@@ -88,13 +88,13 @@ impl Channel {
     /// The address of the outcome. No reference to it is ever created: the driver reads it too, and a signal handler
     /// may write to it while the thread it interrupts does.
     #[inline]
-    fn outcome_at(&self) -> *mut Outcome {
+    fn outcome_at(&self) -> *mut ExecutionOutcome {
         self.start.get().wrapping_add(OUTCOME_AT).cast()
     }
 
     /// The outcome so far.
     #[inline]
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> ExecutionOutcome {
         // SAFETY: it is there, aligned; any bytes are valid.
         unsafe { self.outcome_at().read() }
     }
@@ -196,7 +196,7 @@ impl Channel {
     /// Adds the last step, which is final, to the fingerprint.
     #[inline]
     pub(crate) fn seal_step(&self) {
-        let Outcome { steps, mut digest, .. } = self.outcome();
+        let ExecutionOutcome { steps, mut digest, .. } = self.outcome();
         let index = steps.wrapping_sub(1);
         if index < self.settings.get().steps {
             // SAFETY: it has been written.
@@ -255,7 +255,7 @@ impl Channel {
                 ..*race
             };
         }
-        self.add_flags(Outcome::RACED);
+        self.add_flags(ExecutionOutcome::RACED);
     }
 
     /// Records the stack of an access of a data race.

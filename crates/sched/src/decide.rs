@@ -3,8 +3,8 @@
 //! Everything here is a function of the settings and of its inputs, so that the same settings give the same decisions.
 //! Every decision made can also be followed, whatever policy made it.
 
-use schedule::channel::{End, Policy, Settings};
-use schedule::{Choice, Decision, Step, THREADS, dependent, members};
+use omnilink_schedule::channel::{End, Policy, Settings};
+use omnilink_schedule::{Choice, Decision, Step, THREADS, dependent, members};
 
 /// The state of a policy.
 #[derive(Debug)]

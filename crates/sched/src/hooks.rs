@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use schedule::{Kind, Step};
+use omnilink_schedule::{Kind, Step};
 
 use crate::{baton, start};
 

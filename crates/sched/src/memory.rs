@@ -80,7 +80,7 @@ mod litmus;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use schedule::MemoryOrder;
+use omnilink_schedule::MemoryOrder;
 
 /// At most this many stores of a location are remembered.
 pub(crate) const LONGEST: usize = 32;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use schedule::channel::{FRAMES, NO_CONTROL, REFUSAL, Standing};
+use omnilink_schedule::channel::{FRAMES, NO_CONTROL, REFUSAL, Standing};
 
 use crate::channel::CHANNEL;
 use crate::{baton, real};

@@ -14,7 +14,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 
-use schedule::channel::{ANSWERS, End, LONGEST_ORDER, Mode, ORDERS, Outcome, Settings, VARIABLE};
+use omnilink_schedule::channel::{ANSWERS, End, ExecutionOutcome, LONGEST_ORDER, Mode, ORDERS, Settings, VARIABLE};
 
 use crate::channel::CHANNEL;
 use crate::real::Main;
@@ -225,7 +225,7 @@ extern "C-unwind" fn controlled_main(count: c_int, arguments: *mut *mut c_char, 
                 begin_execution();
             } else {
                 set_environment();
-                CHANNEL.add_flags(Outcome::EARLY_THREADS);
+                CHANNEL.add_flags(ExecutionOutcome::EARLY_THREADS);
             }
         }
     }
@@ -262,7 +262,7 @@ fn serve() {
                     }
                 }
                 CHANNEL.set_status(status as u32);
-                CHANNEL.remove_flags(Outcome::BATCH);
+                CHANNEL.remove_flags(ExecutionOutcome::BATCH);
                 answer();
             }
         }
@@ -343,7 +343,7 @@ pub(crate) fn next() -> bool {
     }
     baton::finish();
     CHANNEL.end(End::Complete);
-    CHANNEL.add_flags(Outcome::BATCH);
+    CHANNEL.add_flags(ExecutionOutcome::BATCH);
     answer();
     read_order();
     begin_execution();

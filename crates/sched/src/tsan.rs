@@ -13,7 +13,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use schedule::{Kind, MemoryOrder, Step};
+use omnilink_schedule::{Kind, MemoryOrder, Step};
 
 use crate::{baton, weak};
 

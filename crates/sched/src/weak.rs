@@ -22,7 +22,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use schedule::{Choice, Kind, MemoryOrder, Step, thread_object};
+use omnilink_schedule::{Choice, Kind, MemoryOrder, Step, thread_object};
 
 use crate::channel::CHANNEL;
 use crate::memory::Memory;

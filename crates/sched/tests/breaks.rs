@@ -10,9 +10,9 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use explore::strategy::{Dpor, Strategy};
-use explore::{Control, Ending, Once, Order, Runtime};
-use schedule::channel::{Outcome, Policy};
+use omnilink_explore::strategy::{Dpor, Strategy};
+use omnilink_explore::{Control, Ending, ExecutionOrder, Once, Runtime};
+use omnilink_schedule::channel::{ExecutionOutcome, Policy};
 use tempfile::TempDir;
 
 /// The program and the runtime, shared by all tests.
@@ -88,7 +88,7 @@ impl Mode {
     }
 
     fn execute(&mut self, policy: Policy, seed: u64) -> (Ending, u64) {
-        let order = Order { policy, seed, limit: 100_000, ..Order::default() };
+        let order = ExecutionOrder { policy, seed, limit: 100_000, ..ExecutionOrder::default() };
         let execution = self.control.execute(&order, TIMEOUT).unwrap();
         (execution.ended, execution.digest)
     }
@@ -174,7 +174,7 @@ fn a_signal_from_outside_is_noted() {
     let mut mode = Mode::new("signal-outside");
     for seed in 0..5 {
         assert_eq!(mode.execute(Policy::Random, seed).0, Ending::Finished);
-        assert_ne!(mode.control.outcome().flags & Outcome::SIGNALLED, 0);
+        assert_ne!(mode.control.outcome().flags & ExecutionOutcome::SIGNALLED, 0);
     }
 }
 
@@ -187,7 +187,7 @@ fn pipes_and_sockets_are_waited_for() {
 #[test]
 fn the_order_in_a_pipe_is_explored() {
     let mut mode = Mode::new("pipe-order");
-    let mut dpor = Dpor::new(Order::default());
+    let mut dpor = Dpor::new(ExecutionOrder::default());
     let mut endings = Vec::new();
     while let Some(order) = dpor.next() {
         let execution = mode.control.execute(&order, TIMEOUT).unwrap();
@@ -216,13 +216,13 @@ fn threads_before_main_run_in_a_process_of_their_own() {
     command.arg("early-thread").env("BREAKS_EARLY", "1");
     let (runtime, scratch) = (BUILT.runtime.path(), BUILT.directory.path());
     for seed in 0..5 {
-        let once = Once::new(&Order { seed, ..Order::default() }, None, &runtime, scratch).unwrap();
+        let once = Once::new(&ExecutionOrder { seed, ..ExecutionOrder::default() }, None, &runtime, scratch).unwrap();
         let (execution, outcome) = once.run(&command, TIMEOUT).unwrap();
         assert_eq!(execution.ended, Ending::Finished);
-        assert_ne!(outcome.flags & Outcome::EARLY_THREADS, 0);
+        assert_ne!(outcome.flags & ExecutionOutcome::EARLY_THREADS, 0);
     }
     let mut control = Control::start(&command, &runtime, scratch).unwrap();
-    let error = control.execute(&Order::default(), TIMEOUT).unwrap_err().to_string();
+    let error = control.execute(&ExecutionOrder::default(), TIMEOUT).unwrap_err().to_string();
     assert!(error.contains("threads were created before `main`"), "{error}");
 }
 
@@ -267,7 +267,7 @@ fn unsupported_programs_are_rejected() {
 
 /// It ends with this message.
 fn check_refusal(name: &'static str, expected: &str) {
-    let said = match Mode::new(name).control.execute(&Order::default(), TIMEOUT) {
+    let said = match Mode::new(name).control.execute(&ExecutionOrder::default(), TIMEOUT) {
         Ok(execution) => format!("{:?}", execution.ended),
         Err(error) => error.to_string(),
     };

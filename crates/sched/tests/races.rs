@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use explore::instrument::cxx::{Compiler, Family};
-use explore::{Control, Order, Race, Runtime};
-use schedule::channel::Policy;
+use omnilink_explore::instrument::cxx::{Compiler, Family};
+use omnilink_explore::{Control, ExecutionOrder, Race, Runtime};
+use omnilink_schedule::channel::Policy;
 
 /// Executions of each program, with either tool.
 const RUNS: u64 = 20;
@@ -48,7 +48,7 @@ fn controlled(program: &Path, name: &str, runtime: &Runtime, directory: &Path) -
     let policies = [Policy::Random, Policy::Pct, Policy::Pos];
     let mut raced = 0;
     for (seed, policy) in (1..=RUNS).zip(policies.into_iter().cycle()) {
-        let order = Order { seed, policy, races: true, ..Order::default() };
+        let order = ExecutionOrder { seed, policy, races: true, ..ExecutionOrder::default() };
         control.execute(&order, LONG).unwrap();
         raced += u64::from(Race::of(control.outcome()).is_some());
     }

@@ -14,12 +14,12 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use explore::audit::symbolize;
-use explore::instrument::cxx::{Compiler, Family};
-use explore::strategy::{Dfs, Dpor, Sampling, Strategy};
-use explore::{Control, ControlError, Ended, Ending, Execution, Order, Runtime};
-use schedule::channel::Policy;
-use schedule::{Kind, Schedule};
+use omnilink_explore::audit::symbolize;
+use omnilink_explore::instrument::cxx::{Compiler, Family};
+use omnilink_explore::strategy::{Dfs, Dpor, Sampling, Strategy};
+use omnilink_explore::{Control, ControlError, Ended, Ending, Execution, ExecutionOrder, Runtime};
+use omnilink_schedule::channel::Policy;
+use omnilink_schedule::{Kind, Schedule};
 
 /// Longer than any execution takes.
 const LONG: Duration = Duration::from_secs(20);
@@ -79,7 +79,7 @@ fn start(name: &str, arguments: &[&str]) -> Control {
         .unwrap()
 }
 
-fn execute(control: &mut Control, order: &Order) -> Execution {
+fn execute(control: &mut Control, order: &ExecutionOrder) -> Execution {
     control.execute(order, LONG).unwrap()
 }
 
@@ -105,7 +105,7 @@ fn is_lost(ended: &Ending) -> bool {
 fn every_way_of_sampling_finds_the_lost_update() {
     let mut control = start("lost", &["2", "1"]);
     for policy in [Policy::Random, Policy::Pct, Policy::Pos] {
-        let mut sampling = Sampling::new(Order { policy, seed: 1, ..Order::default() });
+        let mut sampling = Sampling::new(ExecutionOrder { policy, seed: 1, ..ExecutionOrder::default() });
         let hits = explore(&mut sampling, &mut control, 100, is_lost);
         assert!((1..100).contains(&hits), "{policy:?}: {hits}");
         assert_eq!(sampling.tally().finished + hits, 100);
@@ -117,7 +117,7 @@ fn every_way_of_sampling_finds_the_lost_update() {
 fn every_class_of_executions_is_explored_once() {
     let check = |threads: &str, increments: &str| {
         let mut control = start("lost", &[threads, increments]);
-        let mut dpor = Dpor::new(Order::default());
+        let mut dpor = Dpor::new(ExecutionOrder::default());
         let hits = explore(&mut dpor, &mut control, 1000, is_lost);
         assert!(dpor.is_complete() && hits > 0);
         dpor.tally().executions - dpor.tally().asleep
@@ -128,10 +128,10 @@ fn every_class_of_executions_is_explored_once() {
 #[test]
 fn one_preemption_loses_an_update() {
     let mut control = start("lost", &["2", "1"]);
-    let mut dfs = Dfs::new(Order::default(), Some(0));
+    let mut dfs = Dfs::new(ExecutionOrder::default(), Some(0));
     assert_eq!(explore(&mut dfs, &mut control, 1000, is_lost), 0);
     assert!(!dfs.is_complete());
-    let mut dfs = Dfs::new(Order::default(), None);
+    let mut dfs = Dfs::new(ExecutionOrder::default(), None);
     assert!(explore(&mut dfs, &mut control, 1000, is_lost) > 0);
     assert!(dfs.is_complete());
     assert_eq!(dfs.per_bound(), [3, 13, 40, 69, 66, 42, 15, 3]);
@@ -142,13 +142,13 @@ fn waking_the_wrong_thread_ends_in_a_deadlock() {
     let mut control = start("condvar", &["bug"]);
     let is_stuck = |ended: &Ending| *ended == Ending::Deadlock;
     for policy in [Policy::Random, Policy::Pos] {
-        let mut sampling = Sampling::new(Order { policy, seed: 1, ..Order::default() });
+        let mut sampling = Sampling::new(ExecutionOrder { policy, seed: 1, ..ExecutionOrder::default() });
         assert!(explore(&mut sampling, &mut control, 200, is_stuck) > 0, "{policy:?}");
     }
-    let mut dpor = Dpor::new(Order::default());
+    let mut dpor = Dpor::new(ExecutionOrder::default());
     assert!(explore(&mut dpor, &mut control, 1000, is_stuck) > 0 && dpor.is_complete());
     let mut correct = start("condvar", &[]);
-    let mut dpor = Dpor::new(Order::default());
+    let mut dpor = Dpor::new(ExecutionOrder::default());
     assert_eq!(explore(&mut dpor, &mut correct, 1000, is_stuck), 0);
     assert!(dpor.is_complete());
 }
@@ -156,7 +156,7 @@ fn waking_the_wrong_thread_ends_in_a_deadlock() {
 #[test]
 fn the_same_seed_is_the_same_execution() {
     for (name, arguments) in [("lost", &["3", "2"][..]), ("condvar", &[]), ("moodycamel", &[])] {
-        let order = |seed| Order { seed, ..Order::default() };
+        let order = |seed| ExecutionOrder { seed, ..ExecutionOrder::default() };
         let once = execute(&mut start(name, arguments), &order(7));
         let mut control = start(name, arguments);
         // Earlier executions of a process make no difference.
@@ -169,11 +169,12 @@ fn the_same_seed_is_the_same_execution() {
 #[test]
 fn a_schedule_that_was_written_down_is_followed_under_another_policy() {
     let mut control = start("lost", &["2", "1"]);
-    let mut found = (1..100).map(|seed| execute(&mut control, &Order { seed, ..Order::default() }));
+    let mut found = (1..100).map(|seed| execute(&mut control, &ExecutionOrder { seed, ..ExecutionOrder::default() }));
     let found = found.find(|execution| is_lost(&execution.ended)).unwrap();
     let schedule: Schedule = found.schedule().to_string().parse().unwrap();
     for policy in [Policy::Steady, Policy::Pos] {
-        let order = Order { policy, seed: 99, follow: schedule.0.clone(), strict: true, ..Order::default() };
+        let order =
+            ExecutionOrder { policy, seed: 99, follow: schedule.0.clone(), strict: true, ..ExecutionOrder::default() };
         assert_eq!(execute(&mut start("lost", &["2", "1"]), &order), found);
     }
 }
@@ -181,7 +182,7 @@ fn a_schedule_that_was_written_down_is_followed_under_another_policy() {
 /// Executes `ends` once.
 fn end(control: &mut Control, how: &str, timeout: Duration) -> Result<Execution, ControlError> {
     let environment = vec![("HOW".to_owned(), how.to_owned())];
-    control.execute(&Order { environment, limit: 10_000, ..Order::default() }, timeout)
+    control.execute(&ExecutionOrder { environment, limit: 10_000, ..ExecutionOrder::default() }, timeout)
 }
 
 /// The next step of each thread, and its function in `ends`. Addresses are left out.
@@ -213,7 +214,7 @@ fn stuck_and_crashed_threads_report_their_stacks() {
     let mut control = start("ends", &[]);
     let stuck = (1..200).find_map(|seed| {
         let environment = vec![("HOW".to_owned(), "deadlock".to_owned())];
-        let execution = execute(&mut control, &Order { seed, environment, ..Order::default() });
+        let execution = execute(&mut control, &ExecutionOrder { seed, environment, ..ExecutionOrder::default() });
         (execution.ended == Ending::Deadlock).then_some(execution)
     });
     insta::assert_snapshot!(describe(&control, &stuck.unwrap()), @"
@@ -252,7 +253,7 @@ fn more_threads_than_can_be_controlled_are_an_error() {
 fn uncontrollable_programs_are_rejected() {
     let refusal = |how: Build, preload: &Path| {
         let mut control = Control::start(&Command::new(build("lost", how)), preload, directory()).unwrap();
-        control.execute(&Order::default(), LONG).unwrap_err().to_string()
+        control.execute(&ExecutionOrder::default(), LONG).unwrap_err().to_string()
     };
     let runtime = RUNTIME.path();
     insta::assert_snapshot!(refusal(Build::Plain, &runtime), @"the program cannot be controlled: no part of the program is instrumented; build it with `omnilink build` or `cargo omnilink`");
@@ -280,10 +281,10 @@ fn endings(strategy: &mut dyn Strategy, control: &mut Control) -> BTreeSet<Strin
 fn clocks_and_deadlines_are_explored() {
     for (what, count) in [("clock", 2), ("deadline", 2)] {
         let mut control = start("channels", &[what]);
-        let mut dpor = Dpor::new(Order::default());
+        let mut dpor = Dpor::new(ExecutionOrder::default());
         let by_classes = endings(&mut dpor, &mut control);
         assert!(dpor.is_complete(), "{what}");
-        let one_by_one = endings(&mut Dfs::new(Order::default(), Some(3)), &mut control);
+        let one_by_one = endings(&mut Dfs::new(ExecutionOrder::default(), Some(3)), &mut control);
         assert_eq!(by_classes, one_by_one, "{what}");
         assert!(by_classes.len() >= count, "{what}: {by_classes:?}");
     }
@@ -293,14 +294,19 @@ fn clocks_and_deadlines_are_explored() {
 #[test]
 fn what_a_thread_draws_does_not_depend_on_others() {
     let mut control = start("channels", &["random"]);
-    let mut sampling = Sampling::new(Order { policy: Policy::Random, ..Order::default() });
+    let mut sampling = Sampling::new(ExecutionOrder { policy: Policy::Random, ..ExecutionOrder::default() });
     let mut draws = BTreeSet::new();
     for _ in 0..20 {
         let order = sampling.next().unwrap();
         // The generators of threads come from the seed, and so does the schedule; other decisions change only the
         // schedule.
         let execution = execute(&mut control, &order);
-        let again = Order { seed: 7, policy: Policy::Steady, follow: execution.decisions.clone(), ..Order::default() };
+        let again = ExecutionOrder {
+            seed: 7,
+            policy: Policy::Steady,
+            follow: execution.decisions.clone(),
+            ..ExecutionOrder::default()
+        };
         let execution = execute(&mut control, &again);
         let stores = execution.steps.iter().filter(|step| step.kind() == Some(Kind::Store) && step.size == 4);
         let drawn = |thread| stores.clone().filter(|step| step.thread == thread).map(|step| step.value).collect();

@@ -4,12 +4,12 @@
 //! [`EXECUTION`], which the program maps, and two named pipes, [`ORDERS`] and [`ANSWERS`]. For every execution the
 //! driver writes [`Settings`] and the decisions to follow into the file, and then an order into the pipe: the length
 //! of the rest as four bytes, and then lines `NAME=VALUE`, which become environment variables. The program performs
-//! one execution and writes one byte into the other pipe; then [`Outcome`] and the data after it in the file describe
+//! one execution and writes one byte into the other pipe; then [`ExecutionOutcome`] and the data after it in the file describe
 //! that execution. Data written to the file survives however the program ends.
 //!
 //! ```text
 //!        0  Settings                     written by the driver
-//!     4096  Outcome                      written by the program
+//!     4096  ExecutionOutcome                      written by the program
 //!     8192  [Pending; THREADS]           the next step of each thread
 //!   + .....  [Step; settings.steps]       steps made
 //!   + .....  [Decision; ..decisions]      decisions made
@@ -140,7 +140,7 @@ pub enum Mode {
 /// The result of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct Outcome {
+pub struct ExecutionOutcome {
     /// The number of steps made. The file holds at most its capacity.
     pub steps: u64,
     /// The number of decisions made. The file holds at most its capacity.
@@ -161,9 +161,9 @@ pub struct Outcome {
     pub signal: u32,
     /// The thread that ran when it ended.
     pub last: u32,
-    /// Flags, as the bits [`Outcome::BATCH`] and so on.
+    /// Flags, as the bits [`ExecutionOutcome::BATCH`] and so on.
     pub flags: u32,
-    /// The two accesses of the first data race, the earlier first, if [`Outcome::RACED`] is set. With
+    /// The two accesses of the first data race, the earlier first, if [`ExecutionOutcome::RACED`] is set. With
     /// [`Settings::watch`], the accesses of these numbers.
     pub race: [RacingAccess; 2],
 }
@@ -195,7 +195,7 @@ impl RacingAccess {
     pub const FREES: u32 = 2;
 }
 
-impl Outcome {
+impl ExecutionOutcome {
     /// The process continues with the next execution.
     pub const BATCH: u32 = 1;
     /// A thread was created before `main`, so that no process can be forked there.
@@ -206,7 +206,7 @@ impl Outcome {
     pub const SIGNALLED: u32 = 8;
     /// All threads have reported their positions, because the driver asked.
     pub const ANSWERED_WHERE: u32 = 128;
-    /// The accesses of a data race are in [`Outcome::race`].
+    /// The accesses of a data race are in [`ExecutionOutcome::race`].
     pub const RACED: u32 = 16;
 }
 
@@ -214,7 +214,7 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum End {
-    /// It is running, or the process ended and [`Outcome::status`] says how.
+    /// It is running, or the process ended and [`ExecutionOutcome::status`] says how.
     Process,
     /// It is complete, and the process continues.
     Complete,
@@ -278,14 +278,14 @@ impl Standing {
     }
 }
 
-/// The offset of [`Outcome`].
+/// The offset of [`ExecutionOutcome`].
 pub const OUTCOME_AT: usize = 4096;
 /// The offset of the pending steps.
 pub const PENDING_AT: usize = 8192;
 /// The offset of the steps.
 pub const STEPS_AT: usize = 32768;
 
-const _: () = assert!(size_of::<Settings>() <= OUTCOME_AT && OUTCOME_AT + size_of::<Outcome>() <= PENDING_AT);
+const _: () = assert!(size_of::<Settings>() <= OUTCOME_AT && OUTCOME_AT + size_of::<ExecutionOutcome>() <= PENDING_AT);
 const _: () = assert!(PENDING_AT + THREADS * size_of::<Pending>() <= STEPS_AT);
 
 impl Settings {

@@ -6,7 +6,7 @@
 
 use std::convert::Infallible;
 
-use history::{History, OpId};
+use omnilink_history::{History, OpId};
 
 use crate::spec::{Spec, Successors};
 

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::mem::{replace, take};
 
-use history::{History, Op, OpId, Order, Stop, Verdict};
+use omnilink_history::{History, Op, OpId, Order, Stop, Verdict};
 use thiserror::Error;
 
 use crate::criterion::{Criterion, Reduction};

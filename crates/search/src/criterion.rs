@@ -4,7 +4,7 @@
 //! Each [`Reduction`] is justified for the criteria that [`Criterion::permits`] names, and code that relies on one
 //! asks there first.
 
-use history::{OpId, Precedence};
+use omnilink_history::{OpId, Precedence};
 
 /// Which orders of operations explain a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

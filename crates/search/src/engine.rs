@@ -17,7 +17,7 @@
 use std::borrow::Borrow;
 
 use hashbrown::HashMap;
-use history::{Op, OpId, Stop};
+use omnilink_history::{Op, OpId, Stop};
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 

@@ -1,6 +1,6 @@
 //! Where every order gets stuck.
 
-use history::OpId;
+use omnilink_history::OpId;
 
 use crate::trail::Placed;
 

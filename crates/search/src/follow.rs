@@ -19,7 +19,7 @@ use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use history::{Op, OpId};
+use omnilink_history::{Op, OpId};
 use rustc_hash::FxHashSet;
 
 use crate::replay::Witness;

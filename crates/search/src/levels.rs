@@ -7,7 +7,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use history::{Op, OpId, Order, Position};
+use omnilink_history::{Op, OpId, Order, Position};
 
 use crate::walk::{Move, Walk};
 

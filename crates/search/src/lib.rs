@@ -4,8 +4,8 @@
 //! search inspects neither operations nor time: the spec interprets operations, and time is only an order.
 //!
 //! ```
-//! use history::History;
-//! use search::{Options, Spec, Successors, check};
+//! use omnilink_history::History;
+//! use omnilink_search::{Options, Spec, Successors, check};
 //!
 //! /// A counter: `Add` adds one, `Read` returns how often.
 //! struct Counter;

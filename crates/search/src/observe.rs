@@ -3,7 +3,7 @@
 //! The search reads no clock and queries no allocator. Its caller polls the counts and its own limits through
 //! [`Watch`], and may stop the search; this can only make a verdict inconclusive.
 
-use history::{OpId, Stop};
+use omnilink_history::{OpId, Stop};
 
 /// Counts of work. They depend only on the spec, the history and the options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

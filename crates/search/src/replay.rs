@@ -12,7 +12,7 @@ use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use history::{History, Op, OpId, Precedence};
+use omnilink_history::{History, Op, OpId, Precedence};
 use thiserror::Error;
 
 use crate::criterion::Criterion;

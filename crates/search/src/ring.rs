@@ -4,7 +4,7 @@
 //! the number modulo the size of the ring is the place. If a place is taken, the ring doubles until none is, so its
 //! size is at most about twice the distance between the first and the last kept operation.
 
-use history::{Op, OpId};
+use omnilink_history::{Op, OpId};
 
 pub(crate) struct Ring<P> {
     places: Vec<Option<Op<P>>>, // Invariant: the length is a power of two; an operation is at its number modulo that.
@@ -49,7 +49,7 @@ fn vec_of_none<T>(size: usize) -> Vec<Option<T>> {
 
 #[cfg(test)]
 mod tests {
-    use history::History;
+    use omnilink_history::History;
 
     use super::*;
 

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-use history::History;
+use omnilink_history::History;
 
 use crate::explain::{Explanation, Stuck};
 use crate::replay::{ReplayError, Unconfirmed, Witness, initial};

@@ -45,7 +45,7 @@
 
 use std::hash::Hasher;
 
-use history::{Op, OpId};
+use omnilink_history::{Op, OpId};
 
 use crate::ring::Ring;
 use crate::slots::{Slots, Wide};

@@ -10,7 +10,7 @@
 //! another node there, and the first one is void. So a node of an absorbed operation is settled once the operation
 //! has returned and all living configurations agree on it.
 
-use history::OpId;
+use omnilink_history::OpId;
 use rustc_hash::FxHashSet;
 
 /// One step of a witness.

@@ -6,7 +6,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use history::{Op, OpId};
+use omnilink_history::{Op, OpId};
 
 /// A walk of the search. `P` is the payload of operations.
 pub(crate) trait Walk<P> {

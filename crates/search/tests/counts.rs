@@ -3,8 +3,8 @@
 
 use std::convert::Infallible;
 
-use history::{History, OpId, Stop, Verdict};
-use search::{Checker, Criterion, Options, Spec, Stats, Successors, Unwatched, Why, check, check_watched};
+use omnilink_history::{History, OpId, Stop, Verdict};
+use omnilink_search::{Checker, Criterion, Options, Spec, Stats, Successors, Unwatched, Why, check, check_watched};
 
 /// One register for each key, all zero at first.
 struct Registers;

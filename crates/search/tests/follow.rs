@@ -5,9 +5,9 @@
 use std::convert::Infallible;
 
 use fastrand::Rng;
-use history::{History, Op, OpId, Verdict};
-use search::{Criterion, Follower, Misfit, Options, Spec, Successors, Witness, check, replay};
-use testkit::{Table, TableOp, is_allowed, random_history};
+use omnilink_history::{History, Op, OpId, Verdict};
+use omnilink_search::{Criterion, Follower, Misfit, Options, Spec, Successors, Witness, check, replay};
+use omnilink_testkit::{Table, TableOp, is_allowed, random_history};
 
 /// A random spec whose operations take one step.
 struct OneStep<'a>(&'a Table);

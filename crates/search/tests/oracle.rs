@@ -3,9 +3,11 @@
 //! `cargo test --release -p omnilink-search --test oracle -- --ignored` runs the long version.
 
 use fastrand::Rng;
-use history::{OpId, Verdict};
-use search::{AnyOp, AnySpec, Criterion, Erased, Options, Witness, check, replay};
-use testkit::{Reachable, Table, is_allowed, is_order, random_history, reachable, with_random_edges, with_random_last};
+use omnilink_history::{OpId, Verdict};
+use omnilink_search::{AnyOp, AnySpec, Criterion, Erased, Options, Witness, check, replay};
+use omnilink_testkit::{
+    Reachable, Table, is_allowed, is_order, random_history, reachable, with_random_edges, with_random_last,
+};
 
 fn compare(seeds: std::ops::Range<u64>, most: usize) {
     let mut accepted = 0;

@@ -1,9 +1,9 @@
 //! Found orders: following them, and making assumptions about them.
 
 use fastrand::Rng;
-use history::{History, OpId, Verdict};
-use search::{Assuming, Assumption, Criterion, Marked, Options, Route, Since, Watch, check, check_watched};
-use testkit::{Table, TableOp, is_allowed, random_history};
+use omnilink_history::{History, OpId, Verdict};
+use omnilink_search::{Assuming, Assumption, Criterion, Marked, Options, Route, Since, Watch, check, check_watched};
+use omnilink_testkit::{Table, TableOp, is_allowed, random_history};
 
 /// Just in time, and by level.
 const WALKS: [bool; 2] = [false, true];
@@ -52,7 +52,7 @@ fn every_way_leads_to_the_state_that_it_is_said_to_be_stuck_in() {
 struct Widths(Vec<(OpId, usize)>);
 
 impl Watch for Widths {
-    fn poll(&mut self, _: &search::Stats) -> Option<history::Stop> {
+    fn poll(&mut self, _: &omnilink_search::Stats) -> Option<omnilink_history::Stop> {
         None
     }
 
@@ -127,7 +127,7 @@ fn states(spec: &Assuming<'_, Table, Such>, history: &History<Marked<TableOp>>, 
 /// A specification that allows everything.
 struct Anything;
 
-impl search::Spec for Anything {
+impl omnilink_search::Spec for Anything {
     type Op = ();
     type State = ();
     type Error = std::convert::Infallible;
@@ -137,7 +137,7 @@ impl search::Spec for Anything {
         Ok(())
     }
 
-    fn step(&self, (): &(), (): &(), out: &mut search::Successors<()>) -> Result<(), Self::Error> {
+    fn step(&self, (): &(), (): &(), out: &mut omnilink_search::Successors<()>) -> Result<(), Self::Error> {
         out.done(());
         Ok(())
     }

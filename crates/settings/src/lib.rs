@@ -1,7 +1,7 @@
 //! `omnilink.toml`: how histories map to a specification, and how to build and run the harness that records them.
 //!
 //! ```
-//! use settings::{Feed, Settings};
+//! use omnilink_settings::{Feed, Settings};
 //!
 //! let settings = Settings::parse(
 //!     r#"
@@ -17,7 +17,7 @@
 //! )?;
 //! assert_eq!(settings.constants["Clients"], [Feed::Process]);
 //! assert_eq!(settings.mapping("enq").action.as_deref(), Some("Enqueue"));
-//! # Ok::<(), settings::BadSettings>(())
+//! # Ok::<(), omnilink_settings::BadSettings>(())
 //! ```
 //!
 //! Every setting has a default, so a specification and a history that use the same names need no file. This crate
@@ -300,7 +300,7 @@ impl Settings {
 fn unknown_key(message: &str) -> Option<(String, String)> {
     let (key, expected) = message.strip_prefix("unknown field `")?.rsplit_once("`, expected ")?;
     let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-    let hint = suggest::hint(key, known.iter().copied());
+    let hint = omnilink_suggest::hint(key, known.iter().copied());
     let help = hint.unwrap_or_else(|| format!("the keys are `{}`", known.join("`, `")));
     Some((format!("unknown key `{key}`"), help))
 }

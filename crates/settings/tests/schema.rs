@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use omnilink_settings::{Settings, json_schema};
 use serde_json::Value;
-use settings::{Settings, json_schema};
 
 /// Why a value does not fit a schema.
 fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {

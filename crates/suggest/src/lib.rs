@@ -2,9 +2,9 @@
 //!
 //! ```
 //! let models = ["register", "queue", "stack"];
-//! assert_eq!(suggest::closest("regsiter", models), Some("register"));
-//! assert_eq!(suggest::hint("quue", models).as_deref(), Some("did you mean `queue`?"));
-//! assert_eq!(suggest::hint("map", models), None);
+//! assert_eq!(omnilink_suggest::closest("regsiter", models), Some("register"));
+//! assert_eq!(omnilink_suggest::hint("quue", models).as_deref(), Some("did you mean `queue`?"));
+//! assert_eq!(omnilink_suggest::hint("map", models), None);
 //! ```
 
 /// The candidate closest to a name, or `None` if all are too far from it: at most one edit per four characters. Case

@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
-use history::{History, Precedence};
-use search::{Spec, Successors};
-use weak::{Action, Context, Level, Visibility};
+use omnilink_history::{History, Precedence};
+use omnilink_search::{Spec, Successors};
+use omnilink_weak::{Action, Context, Level, Visibility};
 
 /// True if some order of the operations, in which each sees some of those before it, explains a history at a level. Of
 /// axioms, it knows those of the presets and [`AXIOM`].

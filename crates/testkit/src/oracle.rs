@@ -6,8 +6,8 @@
 //!
 //! The same code counts the work of a model checker: the reachable situations, and the steps between them.
 
-use history::{History, Op, OpId, Precedence};
-use search::{Criterion, Spec, Successors};
+use omnilink_history::{History, Op, OpId, Precedence};
+use omnilink_search::{Criterion, Spec, Successors};
 
 /// The situations reachable by placing operations in any allowed order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 use std::convert::Infallible;
 
 use fastrand::Rng;
-use history::{History, Interval, Op, OpId};
-use search::{Spec, Successors};
+use omnilink_history::{History, Interval, Op, OpId};
+use omnilink_search::{Spec, Successors};
 
 const STATES: usize = 4;
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use fastrand::Rng;
-use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
+use omnilink_history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
 /// The number of keys of a map.
 pub const KEYS: i64 = 11;
@@ -408,15 +408,15 @@ fn call<const N: usize>(schema: &Arc<Schema>, values: [Value; N]) -> Call {
 
 #[cfg(test)]
 mod tests {
-    use history::{History, Verdict};
-    use models::{Model, kv::Kv, queue};
+    use omnilink_history::{History, Verdict};
+    use omnilink_models::{Model, kv::Kv, queue};
 
     use super::*;
 
     fn check(model: &impl Model, trace: Trace) -> &'static str {
         let history = History::new(trace).expect("processes that run one operation at a time");
-        let checked =
-            models::check::check(model, &history, &Default::default(), &search::Unwatched).expect("calls of the model");
+        let checked = omnilink_models::check::check(model, &history, &Default::default(), &omnilink_search::Unwatched)
+            .expect("calls of the model");
         match checked.verdict {
             Verdict::Accepted(_) => "accepted",
             Verdict::Rejected(_) => "rejected",
@@ -438,7 +438,7 @@ mod tests {
     fn registers_are_accepted_unless_something_is_impossible() {
         for (threads, unfinished) in [(3, 0), (20, 5)] {
             let register = Register { unfinished, ..Register::of(2000, threads) };
-            let model = models::register::Register::new(&Value::Nil);
+            let model = omnilink_models::register::Register::new(&Value::Nil);
             assert_eq!(check(&model, register.trace()), "accepted");
             let register = Register { violation: Some(1990), ..register };
             assert_eq!(check(&model, register.trace()), "rejected");

@@ -1,11 +1,11 @@
 //! Parses TLA+ text into a tree and reports all its errors.
 //!
 //! ```
-//! let parse = tla_syntax::parse("---- MODULE Counter ----\nVARIABLE x\nInit == x = 0\n====\n");
+//! let parse = omnilink_tla_syntax::parse("---- MODULE Counter ----\nVARIABLE x\nInit == x = 0\n====\n");
 //! assert_eq!(parse.module.expect("a module").name.text, "Counter");
 //! assert!(parse.errors.is_empty());
 //!
-//! let parse = tla_syntax::parse("---- MODULE Counter ----\nInit == x =\nNext == x' = (1\n====\n");
+//! let parse = omnilink_tla_syntax::parse("---- MODULE Counter ----\nInit == x =\nNext == x' = (1\n====\n");
 //! assert_eq!(parse.errors.len(), 2);
 //! ```
 //!

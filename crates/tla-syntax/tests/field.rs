@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use tla_syntax::Position;
+use omnilink_tla_syntax::Position;
 
 #[test]
 #[ignore = "needs a directory of specifications, named by OMNILINK_SPECS"]
@@ -15,7 +15,7 @@ fn third_party_modules_have_no_errors() {
     let mut failures = Vec::new();
     for path in &paths {
         let text = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
-        let parse = tla_syntax::parse(&text);
+        let parse = omnilink_tla_syntax::parse(&text);
         for error in &parse.errors {
             let Position { line, column } = Position::of(&text, error.span.start);
             failures.push(format!("{}:{line}:{column}: {}", path.display(), error.message));

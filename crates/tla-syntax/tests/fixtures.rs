@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{fs, thread};
 
-use tla_syntax::{Diagnostic, Parse, Position, Span, parse};
+use omnilink_tla_syntax::{Diagnostic, Parse, Position, Span, parse};
 
 #[test]
 fn ok() {

@@ -18,7 +18,7 @@ pub struct SlotId(pub u32);
 
 /// What an expression can depend on; each level includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum ExprLevel {
     /// On constants.
     Constant,
     /// On a state.

@@ -1,10 +1,10 @@
 //! The semantics of TLA+ modules: resolve, evaluate, explore.
 //!
 //! ```
-//! use tla::datum::World;
-//! use tla::program::{Options, link};
-//! use tla::reach::{Order, Verdict, check};
-//! use tla::resolve::{Loader, resolve};
+//! use omnilink_tla::datum::World;
+//! use omnilink_tla::program::{LinkOptions, link};
+//! use omnilink_tla::reach::{ReachOrder, Verdict, check};
+//! use omnilink_tla::resolve::{Loader, resolve};
 //!
 //! /// Without files: only built-in modules can be extended, and nothing is printed.
 //! struct Nothing;
@@ -26,17 +26,17 @@
 //! Small == x < 4
 //! ====";
 //! let mut strings = Default::default();
-//! let config = tla::config::parse("INIT Init NEXT Next INVARIANT Small", &mut strings).expect("no errors");
+//! let config = omnilink_tla::config::parse("INIT Init NEXT Next INVARIANT Small", &mut strings).expect("no errors");
 //! let module = resolve("Counter.tla", text, &mut Nothing, strings).expect("no errors");
-//! let program = link(module, &config, Options::default()).expect("no errors");
+//! let program = link(module, &config, LinkOptions::default()).expect("no errors");
 //!
-//! let checked = check(&program, Order::Breadth, vec![Box::new(Nothing)], &mut |_| None);
+//! let checked = check(&program, ReachOrder::Breadth, vec![Box::new(Nothing)], &mut |_| None);
 //! let Verdict::Violated { trace, .. } = checked.verdict else { panic!("`x` becomes 4") };
 //! assert_eq!(trace.len(), 5);
 //! ```
 //!
 //! ```text
-//!  text ── tla_syntax::parse ──► ast ── resolve ──► Module ── Config, link ──► Program ── Machine ──► values, states
+//!  text ── omnilink_tla_syntax::parse ──► ast ── resolve ──► Module ── Config, link ──► Program ── Machine ──► values, states
 //! ```
 //!
 //! In an [`ir::Module`] every name is bound and every arity and level checked. Nothing looks up a name after that: a

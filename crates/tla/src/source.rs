@@ -1,6 +1,6 @@
 //! The source texts of a specification, and locations in them.
 
-use tla_syntax::{Position, Span};
+use omnilink_tla_syntax::{Position, Span};
 
 /// One text among [`Sources`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

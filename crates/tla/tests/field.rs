@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tla::resolve::{Loader, resolve};
-use tla::strings::Strings;
+use omnilink_tla::resolve::{Loader, resolve};
+use omnilink_tla::strings::Strings;
 
 /// Finds modules beside a specification, then in a list of directories.
 struct Directories(Vec<PathBuf>);

@@ -4,9 +4,9 @@
 mod common;
 
 use common::{machine, program};
-use tla::machine::{Machine, State};
-use tla::program::{Key, Operation, Program, Touch};
-use tla::value::Value;
+use omnilink_tla::machine::{Machine, State};
+use omnilink_tla::program::{Key, Operation, Program, Touch};
+use omnilink_tla::value::Value;
 
 const SPEC: &str = r"---- MODULE M ----
 EXTENDS Integers, Sequences, FiniteSets, TLC

@@ -19,7 +19,7 @@ fn both(f: &str, k: &str, v: &str, short: &str, long: &str) -> [String; 2] {
     ["One", "Two"].map(|name| {
         let def = program.module.names[name];
         match machine.evaluate_definition(def, Some(&states[0])) {
-            Ok(datum) => tla::datum::display(&mut machine, &datum),
+            Ok(datum) => omnilink_tla::datum::display(&mut machine, &datum),
             Err(error) => format!("{:?} {}", error.kind, error.message),
         }
     })

@@ -6,12 +6,12 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{machine, program};
-use tla::config;
-use tla::machine::{Machine, State};
-use tla::program::{Operation, Options, Program, link};
-use tla::resolve::{Loader, resolve};
-use tla::strings::Strings;
-use tla::value::Value;
+use omnilink_tla::config;
+use omnilink_tla::machine::{Machine, State};
+use omnilink_tla::program::{LinkOptions, Operation, Program, link};
+use omnilink_tla::resolve::{Loader, resolve};
+use omnilink_tla::strings::Strings;
+use omnilink_tla::value::Value;
 
 fn linked(definitions: &str) -> Program {
     let text = format!("---- MODULE M ----\nEXTENDS Integers, Sequences, FiniteSets, TLC\n{definitions}\n====\n");
@@ -376,7 +376,7 @@ fn specification(path: &Path) -> Option<Program> {
     let config = config::parse(&config, &mut strings).ok()?;
     let beside = path.parent()?.to_owned();
     let module = resolve(&path.display().to_string(), &text, &mut Beside(beside), strings).ok()?;
-    link(module, &config, Options { skip_properties: true, without_behavior: true, ..Options::default() }).ok()
+    link(module, &config, LinkOptions { skip_properties: true, without_behavior: true, ..LinkOptions::default() }).ok()
 }
 
 fn distinct(mut states: Vec<State>) -> Vec<State> {

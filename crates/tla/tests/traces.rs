@@ -4,32 +4,32 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use tla::config;
-use tla::datum::{Datum, World};
-use tla::program::{Options, link};
-use tla::reach::{Order, Verdict, check};
-use tla::resolve::{Loader, resolve};
-use tla::strings::Strings;
+use omnilink_tla::config;
+use omnilink_tla::datum::{Datum, World};
+use omnilink_tla::program::{LinkOptions, link};
+use omnilink_tla::reach::{ReachOrder, Verdict, check};
+use omnilink_tla::resolve::{Loader, resolve};
+use omnilink_tla::strings::Strings;
 
 /// Checks a specification of several modules, of which the first is the root. Returns what it printed, the verdict and
 /// the counts.
 fn verdict(modules: &str, config: &str) -> String {
-    verdict_in(Order::Breadth, modules, config)
+    verdict_in(ReachOrder::Breadth, modules, config)
 }
 
-fn verdict_in(order: Order, modules: &str, config: &str) -> String {
+fn verdict_in(order: ReachOrder, modules: &str, config: &str) -> String {
     run(order, Arc::default(), modules, config)
 }
 
 /// The same, with the printed lines.
 fn printing(printed: &mut Vec<String>, modules: &str, config: &str) -> String {
     let lines = Arc::default();
-    let verdict = run(Order::Breadth, Arc::clone(&lines), modules, config);
+    let verdict = run(ReachOrder::Breadth, Arc::clone(&lines), modules, config);
     printed.extend(lines.lock().expect("no thread panics").drain(..));
     verdict
 }
 
-fn run(order: Order, printed: Arc<Mutex<Vec<String>>>, modules: &str, config: &str) -> String {
+fn run(order: ReachOrder, printed: Arc<Mutex<Vec<String>>>, modules: &str, config: &str) -> String {
     let mut modules = Modules::new(modules);
     let (name, root) = modules.0.remove(0);
     let mut strings = Strings::default();
@@ -39,7 +39,7 @@ fn run(order: Order, printed: Arc<Mutex<Vec<String>>>, modules: &str, config: &s
         Err(errors) => return errors.to_string(),
     };
     let mut text = String::new();
-    let program = match link(module, &config, Options::default()) {
+    let program = match link(module, &config, LinkOptions::default()) {
         Ok(program) => program,
         Err(errors) => {
             errors.errors.iter().for_each(|error| writeln!(text, "{}", error.message).expect("a string"));
@@ -239,8 +239,8 @@ fn a_promise_is_evaluated_after_the_successors() {
 #[test]
 fn a_log_is_found_sooner_depth_first() {
     let config = "SPECIFICATION TraceSpec CONSTRAINT Done CHECK_DEADLOCK FALSE";
-    insta::assert_snapshot!(verdict_in(Order::Breadth, LOG, config), @"holds, and asked to stop: 11 generated, 7 distinct, 3 left, depth 4");
-    insta::assert_snapshot!(verdict_in(Order::Depth, LOG, config), @"holds, and asked to stop: 8 generated, 6 distinct, 3 left, depth 4");
+    insta::assert_snapshot!(verdict_in(ReachOrder::Breadth, LOG, config), @"holds, and asked to stop: 11 generated, 7 distinct, 3 left, depth 4");
+    insta::assert_snapshot!(verdict_in(ReachOrder::Depth, LOG, config), @"holds, and asked to stop: 8 generated, 6 distinct, 3 left, depth 4");
 }
 
 #[test]

@@ -16,15 +16,15 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use history::{Call, Op, OpId, Outcome, ProcessId, Record, Schema, Trace};
+use omnilink_history::{Call, Op, OpId, Outcome, ProcessId, Record, Schema, Trace};
+use omnilink_settings::{Mapping, Settings};
+use omnilink_tla::datum::brief;
+use omnilink_tla::ir::{ExprLevel, VarId};
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::{Key, Operation, Program, Touch};
+use omnilink_tla::value::Value;
 use rustc_hash::FxBuildHasher;
-use settings::{Mapping, Settings};
 use smallvec::SmallVec;
-use tla::datum::brief;
-use tla::ir::{Level, VarId};
-use tla::machine::Machine;
-use tla::program::{Key, Operation, Program, Touch};
-use tla::value::Value;
 
 use crate::companion;
 use crate::problem::Problem;
@@ -194,7 +194,7 @@ pub struct Binder<'p> {
 }
 
 /// The inputs of a step: the action, the process if it matters, the recorded values, and whether it is blocked.
-type StepKey = (u32, Option<ProcessId>, SmallVec<[history::Value; 3]>, bool);
+type StepKey = (u32, Option<ProcessId>, SmallVec<[omnilink_history::Value; 3]>, bool);
 
 /// The number of cached steps. Larger than the number of distinct calls in most traces.
 const MOST_STEPS: usize = 1 << 18;
@@ -210,7 +210,7 @@ impl<'p> Binder<'p> {
     /// Prepares to bind operations to a program.
     pub fn new(
         program: &'p Program,
-        config: &tla::config::Config,
+        config: &omnilink_tla::config::Config,
         settings: &'p Settings,
         machine: &mut Machine<'_>,
     ) -> Result<Binder<'p>, Vec<Problem>> {
@@ -386,7 +386,7 @@ impl<'p> Binder<'p> {
         let schema = op.call.schema();
         let mut problems = Vec::new();
         let is_unfinished = has_no_results(op);
-        let first = history::name(processes, op.process, op.index);
+        let first = omnilink_history::name(processes, op.process, op.index);
         let action = self.resolve(schema, is_unfinished, &first, &mut problems);
         let takes_steps = |action: u32| self.actions[action as usize].stages.iter().any(|stage| !stage.is_last);
         if op.call.blocked && action.is_some_and(takes_steps) {
@@ -521,7 +521,9 @@ impl<'p> Binder<'p> {
             format!("the action `{}`", self.program.module.sources.words(site).split("==").next().unwrap_or("").trim());
         for name in missing {
             let candidates = fields.iter().map(|(field, _)| *field);
-            let help = match suggest::closest(name, candidates).or_else(|| fields.first().map(|(field, _)| *field)) {
+            let help = match omnilink_suggest::closest(name, candidates)
+                .or_else(|| fields.first().map(|(field, _)| *field))
+            {
                 Some(field) => format!(
                     "if the field `{field}` is meant, write `fields = {{ {field} = \"{name}\" }}` under `[operations.{}]` in omnilink.toml",
                     schema.action
@@ -558,7 +560,7 @@ impl<'p> Binder<'p> {
     fn args(&self, op: &Op<Call>, processes: &[Arc<str>], action: u32) -> Result<Args, Problem> {
         let strings = &self.program.module.strings;
         let process = || &*processes[op.process.index()];
-        let name = || history::name(processes, op.process, op.index);
+        let name = || omnilink_history::name(processes, op.process, op.index);
         let action = &self.actions[action as usize];
         let mut args = Args::new();
         for (place, origin) in action.origins.iter().enumerate() {
@@ -620,7 +622,7 @@ impl<'p> Binder<'p> {
             return Problem::new(message).at(site, "defined here");
         };
         let value = args[place].as_ref().map(|value| value.display(&self.program.module.strings).to_string());
-        let name = history::name(processes, op.process, op.index);
+        let name = omnilink_history::name(processes, op.process, op.index);
         let message =
             format!("{name} `{}`: `{}` is {}", op.call.action(), param.name, value.unwrap_or_else(|| "unknown".into()));
         match &param.set {
@@ -638,7 +640,7 @@ impl<'p> Binder<'p> {
     fn shown(&self, set: &str, machine: &mut Machine<'_>) -> Option<String> {
         let &def = self.program.module.names.get(set)?;
         let definition = self.program.definition(def);
-        if !definition.params.is_empty() || definition.level != Level::Constant {
+        if !definition.params.is_empty() || definition.level != ExprLevel::Constant {
             return None;
         }
         let elements = machine.evaluate_definition(def, None).ok()?;
@@ -707,7 +709,7 @@ impl<'p> Binder<'p> {
         let module = &self.program.module;
         let names = self.program.operation_names();
         let next = self.program.next.map(|next| module.exprs.site(next));
-        let help = suggest::hint(name, names.iter().map(String::as_str));
+        let help = omnilink_suggest::hint(name, names.iter().map(String::as_str));
         let help = help.or_else(|| {
             let made_of = (!names.is_empty()).then(|| format!("it is made of {}", quoted(&names)));
             let operator = self.settings.companion.as_ref().and_then(|_| companion::advice(name));
@@ -734,7 +736,7 @@ impl<'p> Binder<'p> {
             Some(name) => {
                 let def = module.names.get(name);
                 if def.is_none() {
-                    let help = suggest::hint(name, module.names.keys().map(String::as_str));
+                    let help = omnilink_suggest::hint(name, module.names.keys().map(String::as_str));
                     let message = format!("the settings name `{name}` for no value, and the module does not define it");
                     problems.push(Problem::new(message).help(help));
                 }
@@ -742,10 +744,10 @@ impl<'p> Binder<'p> {
             }
             None => NIL.iter().find_map(|name| module.names.get(*name)),
         };
-        let is_plain = |def: &&tla::ir::DefId| module.definitions[def.0 as usize].params.is_empty();
+        let is_plain = |def: &&omnilink_tla::ir::DefId| module.definitions[def.0 as usize].params.is_empty();
         if let Some(&def) = def.filter(is_plain) {
             match machine.evaluate_definition(def, None) {
-                Ok(tla::datum::Datum::Value(value)) => self.values.nil = Some(value),
+                Ok(omnilink_tla::datum::Datum::Value(value)) => self.values.nil = Some(value),
                 Ok(_) => {}
                 Err(error) => problems.push(Problem::new(format!("no value: {error}"))),
             }
@@ -787,7 +789,7 @@ pub fn add_ends(trace: &mut Trace) {
         let Some((start, end)) = last else { continue };
         let name = trace.processes[index].clone();
         let process = if end.is_some() { trace.process(&name) } else { trace.process(&format!("{name}-end")) };
-        let name = name.parse().map_or_else(|_| history::Value::Str(name), history::Value::Int);
+        let name = name.parse().map_or_else(|_| omnilink_history::Value::Str(name), omnilink_history::Value::Int);
         let call = Call::positional(END, [name], []);
         trace.records.push(Record { process, start: end.unwrap_or(start), end: None.into(), call });
     }

@@ -6,13 +6,15 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use history::{Call, History, Op, OpId, Stop, Verdict};
+use omnilink_history::{Call, History, Op, OpId, Stop, Verdict};
+use omnilink_search::{
+    Assuming, Assumption, CheckError, Checker, Explanation, Marked, Options, ReplayError, Report, Route,
+};
+use omnilink_search::{Stats, TooMany, Unconfirmed, Walked, Watch, Witness, check_watched};
 use rustc_hash::FxBuildHasher;
-use search::{Assuming, Assumption, CheckError, Checker, Explanation, Marked, Options, ReplayError, Report, Route};
-use search::{Stats, TooMany, Unconfirmed, Walked, Watch, Witness, check_watched};
 
-use tla::error::ErrorKind;
-use tla::machine::State;
+use omnilink_tla::error::ErrorKind;
+use omnilink_tla::machine::State;
 
 use crate::bind::TraceOp;
 use crate::cut::Cut;
@@ -22,7 +24,7 @@ use crate::spec::{Along, Fault, TraceSpec, TraceState};
 #[derive(Debug)]
 pub struct Checked {
     /// The verdict.
-    pub outcome: Outcome,
+    pub outcome: TraceOutcome,
     /// The common prefix of all orders that were still possible when a search ended without accepting.
     pub settled: Witness,
     /// True if the search ignored invariants.
@@ -37,7 +39,7 @@ impl Checked {
     /// The result of following a given legal order.
     pub fn in_given_order(witness: Witness) -> Checked {
         Checked {
-            outcome: Outcome::Accepted(witness),
+            outcome: TraceOutcome::Accepted(witness),
             settled: Witness::default(),
             ignores_invariants: false,
             stats: Stats::default(),
@@ -55,9 +57,9 @@ impl Checked {
     /// How the history can be explained, as far as it can. At most this many continuations are kept.
     pub fn route(&self, most: usize) -> Route {
         match &self.outcome {
-            Outcome::Accepted(witness) => Route::from(witness),
-            Outcome::Rejected(stuck) | Outcome::Violated(stuck, _) => Route::new(&self.settled, stuck, most),
-            Outcome::Inconclusive(_) => Route::from(&self.settled),
+            TraceOutcome::Accepted(witness) => Route::from(witness),
+            TraceOutcome::Rejected(stuck) | TraceOutcome::Violated(stuck, _) => Route::new(&self.settled, stuck, most),
+            TraceOutcome::Inconclusive(_) => Route::from(&self.settled),
         }
     }
 }
@@ -92,7 +94,7 @@ impl Checkpoint {
 
 /// The verdicts.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum TraceOutcome {
     /// The specification allows the history, with this witness.
     Accepted(Witness),
     /// No order of the operations is legal.
@@ -105,12 +107,12 @@ pub enum Outcome {
     Inconclusive(Stop),
 }
 
-impl Outcome {
+impl TraceOutcome {
     /// The configurations that no order gets past, if the history has no explanation.
     pub fn stuck(&self) -> Option<&Explanation<TraceState>> {
         match self {
-            Outcome::Rejected(stuck) | Outcome::Violated(stuck, _) => Some(stuck),
-            Outcome::Accepted(_) | Outcome::Inconclusive(_) => None,
+            TraceOutcome::Rejected(stuck) | TraceOutcome::Violated(stuck, _) => Some(stuck),
+            TraceOutcome::Accepted(_) | TraceOutcome::Inconclusive(_) => None,
         }
     }
 }
@@ -175,9 +177,9 @@ pub fn check(
         Ok(Checked { outcome, settled, ignores_invariants, stats, checkpoint })
     };
     match verdict {
-        Verdict::Inconclusive(stop) => checked(Outcome::Inconclusive(stop), settled, is_lazy, stats, checkpoint),
+        Verdict::Inconclusive(stop) => checked(TraceOutcome::Inconclusive(stop), settled, is_lazy, stats, checkpoint),
         Verdict::Rejected(stuck) if is_lazy || !has_invariants => {
-            checked(Outcome::Rejected(stuck), settled, is_lazy, stats, checkpoint)
+            checked(TraceOutcome::Rejected(stuck), settled, is_lazy, stats, checkpoint)
         }
         Verdict::Accepted(witness) => {
             let broken = match has_invariants && is_lazy {
@@ -186,10 +188,10 @@ pub fn check(
             };
             let broken = match broken {
                 Ok(Some(broken)) => broken,
-                Ok(None) => return checked(Outcome::Accepted(witness), settled, is_lazy, stats, checkpoint),
+                Ok(None) => return checked(TraceOutcome::Accepted(witness), settled, is_lazy, stats, checkpoint),
                 Err(fault) if fault.error.kind == ErrorKind::Stopped => {
                     return checked(
-                        Outcome::Inconclusive(spec.stopped().unwrap_or(Stop::Interrupted)),
+                        TraceOutcome::Inconclusive(spec.stopped().unwrap_or(Stop::Interrupted)),
                         settled,
                         is_lazy,
                         stats,
@@ -202,9 +204,9 @@ pub fn check(
             let (second, checkpoint) = search(spec, history, options, watch)?;
             stats.add(&second.stats);
             let outcome = match second.verdict {
-                Verdict::Accepted(witness) => Outcome::Accepted(witness),
-                Verdict::Rejected(stuck) => Outcome::Violated(stuck, broken),
-                Verdict::Inconclusive(stop) => Outcome::Inconclusive(stop),
+                Verdict::Accepted(witness) => TraceOutcome::Accepted(witness),
+                Verdict::Rejected(stuck) => TraceOutcome::Violated(stuck, broken),
+                Verdict::Inconclusive(stop) => TraceOutcome::Inconclusive(stop),
             };
             checked(outcome, second.settled, false, stats, checkpoint)
         }
@@ -216,13 +218,13 @@ pub fn check(
                     let broken = spec.broken_along(history, &witness).map_err(NoAnswer::Fault)?;
                     let broken = broken.ok_or(NoAnswer::Unrepeatable)?;
                     spec.ignore_invariants(false);
-                    checked(Outcome::Violated(refused, broken), settled, false, stats, checkpoint)
+                    checked(TraceOutcome::Violated(refused, broken), settled, false, stats, checkpoint)
                 }
-                Verdict::Rejected(stuck) => checked(Outcome::Rejected(stuck), second.settled, true, stats, other),
+                Verdict::Rejected(stuck) => checked(TraceOutcome::Rejected(stuck), second.settled, true, stats, other),
                 // Whether the actions alone allow it is unknown, and the invariants count too.
                 Verdict::Inconclusive(_) => {
                     spec.ignore_invariants(false);
-                    checked(Outcome::Rejected(refused), settled, false, stats, checkpoint)
+                    checked(TraceOutcome::Rejected(refused), settled, false, stats, checkpoint)
                 }
             }
         }

@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use history::{Call, Op};
-use settings::{Feed, Settings};
-use tla::config::{Config, LiteralKind};
-use tla::error::EvalError;
-use tla::ir::{Body, Module};
-use tla::value::Value;
+use omnilink_history::{Call, Op};
+use omnilink_settings::{Feed, Settings};
+use omnilink_tla::config::{Config, LiteralKind};
+use omnilink_tla::error::EvalError;
+use omnilink_tla::ir::{Body, Module};
+use omnilink_tla::value::Value;
 
 use crate::bind::END;
 use crate::problem::Problem;
@@ -24,7 +24,7 @@ const TRACE: &str = "Trace";
 
 /// Collects the values of constants from a trace, one operation after the other.
 pub struct Harvest<'s> {
-    feeds: Vec<(&'s str, &'s [Feed], BTreeSet<history::Value>)>,
+    feeds: Vec<(&'s str, &'s [Feed], BTreeSet<omnilink_history::Value>)>,
     processes: BTreeSet<String>,
     trace: Option<Vec<(String, Op<Call>)>>,
 }
@@ -90,7 +90,7 @@ impl<'s> Harvest<'s> {
         for (name, feeds, elements) in &self.feeds {
             if !module.names.contains_key(*name) {
                 let names = module.names.keys().map(String::as_str);
-                let help = suggest::hint(name, names);
+                let help = omnilink_suggest::hint(name, names);
                 problems.push(
                     Problem::new(format!("the settings feed `{name}`, which the module does not define")).help(help),
                 );
@@ -99,7 +99,7 @@ impl<'s> Harvest<'s> {
             elements.iter().for_each(|element| intern(element, &mut module.strings));
             let strings = &module.strings;
             let mut translated = Vec::new();
-            for element in elements.iter().filter(|element| **element != history::Value::Nil) {
+            for element in elements.iter().filter(|element| **element != omnilink_history::Value::Nil) {
                 match values.translate(element, strings) {
                     Ok(value) => translated.push(value),
                     Err(error) => problems.push(Problem::new(format!("a value for the constant `{name}`: {error}"))),

@@ -8,17 +8,17 @@
 //! An operation of a companion is not an action of `Next`. A step of it counts for every action of `Next` that it
 //! entered as well.
 
-use history::{History, OpId};
-use report::{CoveredAction, CoveredPart};
-use search::{Placed, successor};
-use tla::ir::DefId;
-use tla::machine::{Attempt, Choice, Explanation, Outcome, Part, State};
-use tla::program::{Operation, PartKind};
-use tla::source::Site;
-use tla::value::Value;
+use omnilink_history::{History, OpId};
+use omnilink_report::{CoveredAction, CoveredPart};
+use omnilink_search::{Placed, successor};
+use omnilink_tla::ir::DefId;
+use omnilink_tla::machine::{Attempt, Choice, Explanation, Part, PartOutcome, State};
+use omnilink_tla::program::{Operation, PartKind};
+use omnilink_tla::source::Site;
+use omnilink_tla::value::Value;
 
 use crate::bind::TraceOp;
-use crate::check::{Checked, NoAnswer, Outcome as Answer};
+use crate::check::{Checked, NoAnswer, TraceOutcome as Answer};
 use crate::explain::words;
 use crate::spec::TraceSpec;
 
@@ -33,7 +33,7 @@ pub fn coverage(
     spec: &mut TraceSpec<'_>,
     history: &History<TraceOp>,
     checked: &Checked,
-) -> Result<report::Coverage, NoAnswer> {
+) -> Result<omnilink_report::Coverage, NoAnswer> {
     let (initial, steps) = order(checked);
     spec.ignore_invariants(checked.ignores_invariants());
     let mut tally = Tally::new(spec, history);
@@ -94,14 +94,14 @@ impl<'s, 'p> Tally<'s, 'p> {
         }
         let program = self.spec.program;
         let parts = program.parts(&operation);
-        let covered = |part: &tla::program::Part| {
+        let covered = |part: &omnilink_tla::program::Part| {
             let start = program.module.sources.start(part.site);
             let path = program.module.sources.get(part.site.source).name.clone();
             let (line, column) = (start.line, start.column);
             let kind = match part.kind {
-                PartKind::Guard => report::PartKind::Guard,
-                PartKind::Branch => report::PartKind::Branch,
-                PartKind::Condition => report::PartKind::Condition,
+                PartKind::Guard => omnilink_report::PartKind::Guard,
+                PartKind::Branch => omnilink_report::PartKind::Branch,
+                PartKind::Condition => omnilink_report::PartKind::Condition,
             };
             CoveredPart { kind, path, line, column, text: words(program, part.site), taken: 0, refused: 0 }
         };
@@ -122,7 +122,7 @@ impl<'s, 'p> Tally<'s, 'p> {
 
     fn follow(&mut self, initial: u32, steps: &[Placed]) -> Result<(), NoAnswer> {
         let mut states = Vec::new();
-        search::Spec::initial(self.spec, &mut states).map_err(NoAnswer::Fault)?;
+        omnilink_search::Spec::initial(self.spec, &mut states).map_err(NoAnswer::Fault)?;
         let Some(mut state) = states.into_iter().nth(initial as usize) else { return Ok(()) };
         let mut is_placed = vec![false; self.history.ops().last().map_or(0, |op| op.id.index() + 1)];
         let mut next = 0;
@@ -213,14 +213,14 @@ impl<'s, 'p> Tally<'s, 'p> {
         if is_taken {
             for choice in &attempt.choices {
                 if let Choice::Disjunct(site) = choice {
-                    note(sites, parts, *site, true, &[report::PartKind::Branch]);
+                    note(sites, parts, *site, true, &[omnilink_report::PartKind::Branch]);
                 }
             }
         }
         attempt.conjuncts.iter().for_each(|part| note_all(sites, parts, part, is_taken));
     }
 
-    fn finish(mut self) -> report::Coverage {
+    fn finish(mut self) -> omnilink_report::Coverage {
         let relevant = self.history.ops().len() as u64;
         // An operator of a companion is not an action of the specification, so it need not be used.
         self.actions.retain(|(operation, action, _)| action.operations > 0 || !operation.is_free());
@@ -231,7 +231,7 @@ impl<'s, 'p> Tally<'s, 'p> {
             let callees: Vec<DefId> = free.flat_map(|operation| program.callees(operation.def)).collect();
             self.actions.retain(|(known, action, _)| action.operations > 0 || !callees.contains(&known.def));
         }
-        report::Coverage {
+        omnilink_report::Coverage {
             actions: self.actions.into_iter().map(|(_, action, _)| action).collect(),
             operations: relevant,
             relevant,
@@ -243,13 +243,14 @@ impl<'s, 'p> Tally<'s, 'p> {
 
 /// Counts a conjunct and its parts.
 fn note_all(sites: &[Site], parts: &mut [CoveredPart], part: &Part, is_taken: bool) {
-    const KINDS: &[report::PartKind] = &[report::PartKind::Guard, report::PartKind::Condition];
+    const KINDS: &[omnilink_report::PartKind] =
+        &[omnilink_report::PartKind::Guard, omnilink_report::PartKind::Condition];
     let truth = match part.outcome {
-        Outcome::Truth(truth) | Outcome::Chose(truth) => truth,
+        PartOutcome::Truth(truth) | PartOutcome::Chose(truth) => truth,
         _ => return,
     };
     // A guard that was true on a way that led nowhere has neither enabled nor disabled a step.
-    let counts = is_taken || !truth || matches!(part.outcome, Outcome::Chose(_));
+    let counts = is_taken || !truth || matches!(part.outcome, PartOutcome::Chose(_));
     if sites.contains(&part.site) {
         if counts {
             note(sites, parts, part.site, truth, KINDS);
@@ -259,7 +260,7 @@ fn note_all(sites: &[Site], parts: &mut [CoveredPart], part: &Part, is_taken: bo
     part.parts.iter().for_each(|inner| note_all(sites, parts, inner, is_taken));
 }
 
-fn note(sites: &[Site], parts: &mut [CoveredPart], site: Site, truth: bool, kinds: &[report::PartKind]) {
+fn note(sites: &[Site], parts: &mut [CoveredPart], site: Site, truth: bool, kinds: &[omnilink_report::PartKind]) {
     for (known, part) in sites.iter().zip(parts) {
         if *known == site && kinds.contains(&part.kind) {
             match truth {

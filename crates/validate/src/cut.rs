@@ -4,8 +4,8 @@
 //! possible there, and the operations not placed yet, determine everything. So a check can begin at a cut, with all of
 //! its states, and is as sound as one from the beginning.
 
-use history::{History, Interval, Op, OpId};
-use search::{Checker, Options, Report, Spec, Watch};
+use omnilink_history::{History, Interval, Op, OpId};
+use omnilink_search::{Checker, Options, Report, Spec, Watch};
 
 use crate::bind::TraceOp;
 use crate::check::NoAnswer;

@@ -1,15 +1,15 @@
 //! Checks a history against a TLA+ specification, and says why not.
 //!
 //! ```
-//! use history::{History, format};
-//! use settings::Settings;
-//! use tla::machine::Machine;
-//! use validate::{Binder, Outcome, TraceSpec, check};
-//! # use tla::program::{Options, link};
+//! use omnilink_history::{History, format};
+//! use omnilink_settings::Settings;
+//! use omnilink_tla::machine::Machine;
+//! use omnilink_validate::{Binder, TraceOutcome, TraceSpec, check};
+//! # use omnilink_tla::program::{LinkOptions, link};
 //! #
 //! # struct Nothing;
-//! # impl tla::datum::World for Nothing {}
-//! # impl tla::resolve::Loader for Nothing {
+//! # impl omnilink_tla::datum::World for Nothing {}
+//! # impl omnilink_tla::resolve::Loader for Nothing {
 //! #     fn load(&mut self, _module: &str) -> Option<(String, String)> {
 //! #         None
 //! #     }
@@ -25,9 +25,9 @@
 //! Next == \E v \in 0 .. 9 : Write(v) \/ Read(v)
 //! ====";
 //! # let mut strings = Default::default();
-//! # let config = tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
-//! # let module = tla::resolve::resolve("Register.tla", text, &mut Nothing, strings).expect("no errors");
-//! # let program = link(module, &config, Options::default()).expect("no errors");
+//! # let config = omnilink_tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
+//! # let module = omnilink_tla::resolve::resolve("Register.tla", text, &mut Nothing, strings).expect("no errors");
+//! # let program = link(module, &config, LinkOptions::default()).expect("no errors");
 //! # let settings = Settings::default();
 //! // `program` is the linked module; the documentation of the crate `tla` links one.
 //! let mut machine = Machine::new(&program, Box::new(Nothing));
@@ -37,14 +37,14 @@
 //! let bind = |op: &_| binder.bind(op, history.processes(), &mut machine);
 //! let bound = history.try_map(bind).expect("an action for every operation");
 //! let mut spec = TraceSpec::new(binder, machine);
-//! let checked = check(&mut spec, &bound, &search::Options::default(), &mut search::Unwatched).expect("a verdict");
-//! assert!(matches!(checked.outcome, Outcome::Rejected(_)));
+//! let checked = check(&mut spec, &bound, &omnilink_search::Options::default(), &mut omnilink_search::Unwatched).expect("a verdict");
+//! assert!(matches!(checked.outcome, TraceOutcome::Rejected(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! ```text
 //!  Module, Config ── Harvest: constants from the history ──► link ──► Program
-//!  Op<Call> ── Binder ──► TraceOp ── search with TraceSpec ──► verdict ── explain ──► report::Report
+//!  Op<Call> ── Binder ──► TraceOp ── search with TraceSpec ──► verdict ── explain ──► omnilink_report::Report
 //! ```
 //!
 //! Every operation is a step of the next-state relation, found by name. A mismatch between a trace and a specification is a
@@ -65,7 +65,7 @@ mod spec;
 mod values;
 
 pub use bind::{Binder, TraceOp, add_ends};
-pub use check::{Broken, Checked, Checkpoint, NoAnswer, Outcome, check, check_stream, walk};
+pub use check::{Broken, Checked, Checkpoint, NoAnswer, TraceOutcome, check, check_stream, walk};
 pub use constants::Harvest;
 pub use coverage::coverage;
 pub use explain::{GuardBuilder, ReportBuilder, Ways, explain, explain_violation, shown_state};

@@ -1,6 +1,6 @@
 //! Problems of a trace, or of the mapping between a trace and a specification. A problem is not a verdict.
 
-use tla::source::Site;
+use omnilink_tla::source::Site;
 
 /// Why a trace cannot be checked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! An operation as a record for companion modules.
 
-use history::{Call, Op};
-use tla::strings::Strings;
-use tla::value::Value;
+use omnilink_history::{Call, Op};
+use omnilink_tla::strings::Strings;
+use omnilink_tla::value::Value;
 
 use crate::values::{Untranslatable, Values};
 
@@ -16,7 +16,7 @@ pub(crate) fn record(
 ) -> Result<Value, Untranslatable> {
     let call = &op.call;
     let schema = call.schema();
-    let fields = |names: &mut dyn Iterator<Item = &str>, recorded: &[history::Value]| {
+    let fields = |names: &mut dyn Iterator<Item = &str>, recorded: &[omnilink_history::Value]| {
         let mut all = Vec::new();
         for (name, value) in names.zip(recorded) {
             all.push((name.to_owned(), values.translate(value, strings)?));
@@ -28,7 +28,7 @@ pub(crate) fn record(
             Value::record(all.into_iter().map(|(name, value)| (strings.str(&name), value)).collect())
         })
     };
-    let meta: Vec<history::Value> = call.meta.iter().map(|(_, value)| value.clone()).collect();
+    let meta: Vec<omnilink_history::Value> = call.meta.iter().map(|(_, value)| value.clone()).collect();
     let parts = [
         ("action", Value::Str(strings.str(schema.outcomes().next().unwrap_or_default()))),
         ("process", values.process(process, strings)),

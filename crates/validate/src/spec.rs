@@ -10,16 +10,16 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use history::{History, OpId, Stop};
+use omnilink_history::{History, OpId, Stop};
+use omnilink_search::{Assumption, Placed, Spec, Successors, Witness, successor};
+use omnilink_tla::datum::print_or_display;
+use omnilink_tla::error::{ErrorKind, EvalError};
+use omnilink_tla::ir::{DefId, ExprId};
+use omnilink_tla::machine::{Machine, State};
+use omnilink_tla::program::Program;
+use omnilink_tla::reach::Limit;
+use omnilink_tla::value::Value;
 use rustc_hash::FxHashMap;
-use search::{Assumption, Placed, Spec, Successors, Witness, successor};
-use tla::datum::print_or_display;
-use tla::error::{ErrorKind, EvalError};
-use tla::ir::{DefId, ExprId};
-use tla::machine::{Machine, State};
-use tla::program::Program;
-use tla::reach::Limit;
-use tla::value::Value;
 
 use crate::bind::{Args, Binder, BoundStep, TraceOp};
 use crate::check::Broken;
@@ -117,7 +117,7 @@ impl<'p> TraceSpec<'p> {
     }
 
     /// Considers only orders consistent with these assumptions from now on. An assumption names a state by its
-    /// [`id`](report::State::id).
+    /// [`id`](omnilink_report::State::id).
     pub fn assume(&mut self, assumed: Vec<Assumption<String>>) {
         self.assumed = assumed;
     }
@@ -143,7 +143,7 @@ impl<'p> TraceSpec<'p> {
     }
 
     /// A state as reports show it.
-    pub fn show(&self, state: &State) -> report::State {
+    pub fn show(&self, state: &State) -> omnilink_report::State {
         shown_state(self.program, state)
     }
 
@@ -177,14 +177,14 @@ impl<'p> TraceSpec<'p> {
     /// Binds another operation.
     pub fn bind(
         &mut self,
-        op: &history::Op<history::Call>,
+        op: &omnilink_history::Op<omnilink_history::Call>,
         processes: &[Arc<str>],
     ) -> Result<Option<TraceOp>, Vec<crate::Problem>> {
         self.binder.bind(op, processes, self.machine.get_mut())
     }
 
     /// The same for an operation that was bound before; `None` if it had no effect and returned nothing.
-    pub fn bound(&self, op: &history::Op<history::Call>, processes: &[Arc<str>]) -> Option<TraceOp> {
+    pub fn bound(&self, op: &omnilink_history::Op<omnilink_history::Call>, processes: &[Arc<str>]) -> Option<TraceOp> {
         self.binder.bound(op, processes, &self.machine)
     }
 

@@ -5,10 +5,10 @@
 //! define the value for `nil`. Numbers that are not integers have no translation.
 
 use hashbrown::HashMap;
+use omnilink_tla::config::Config;
+use omnilink_tla::strings::Strings;
+use omnilink_tla::value::{Model, Value};
 use rustc_hash::FxBuildHasher;
-use tla::config::Config;
-use tla::strings::Strings;
-use tla::value::{Model, Value};
 
 /// Translates recorded values for one specification.
 #[derive(Debug, Clone, Default)]
@@ -37,24 +37,28 @@ impl Values {
     }
 
     /// Translates a recorded value.
-    pub(crate) fn translate(&self, value: &history::Value, strings: &Strings) -> Result<Value, Untranslatable> {
+    pub(crate) fn translate(
+        &self,
+        value: &omnilink_history::Value,
+        strings: &Strings,
+    ) -> Result<Value, Untranslatable> {
         Ok(match value {
-            history::Value::Nil => self.nil.clone().ok_or(Untranslatable::Nil)?,
-            history::Value::Bool(truth) => Value::Bool(*truth),
-            history::Value::Int(number) => Value::Int(*number),
-            history::Value::Big(_) => return Err(Untranslatable::Big(value.to_string())),
-            history::Value::Float(_) => return Err(Untranslatable::Float(value.to_string())),
-            history::Value::Str(text) => self.text(text, strings),
-            history::Value::Tuple(elements) => Value::seq(self.all(elements, strings)?),
-            history::Value::Set(set) => {
+            omnilink_history::Value::Nil => self.nil.clone().ok_or(Untranslatable::Nil)?,
+            omnilink_history::Value::Bool(truth) => Value::Bool(*truth),
+            omnilink_history::Value::Int(number) => Value::Int(*number),
+            omnilink_history::Value::Big(_) => return Err(Untranslatable::Big(value.to_string())),
+            omnilink_history::Value::Float(_) => return Err(Untranslatable::Float(value.to_string())),
+            omnilink_history::Value::Str(text) => self.text(text, strings),
+            omnilink_history::Value::Tuple(elements) => Value::seq(self.all(elements, strings)?),
+            omnilink_history::Value::Set(set) => {
                 Value::set(self.all(set.elements(), strings)?).map_err(|error| Untranslatable::Mixed(error.message))?
             }
-            history::Value::Function(function) => {
+            omnilink_history::Value::Function(function) => {
                 let mut pairs = Vec::new();
                 for (key, value) in function.pairs() {
                     // A field name is never a model value.
                     let key = match key {
-                        history::Value::Str(name) => Value::Str(strings.str(name)),
+                        omnilink_history::Value::Str(name) => Value::Str(strings.str(name)),
                         key => self.translate(key, strings)?,
                     };
                     pairs.push((key, self.translate(value, strings)?));
@@ -80,29 +84,29 @@ impl Values {
         }
     }
 
-    fn all(&self, elements: &[history::Value], strings: &Strings) -> Result<Vec<Value>, Untranslatable> {
+    fn all(&self, elements: &[omnilink_history::Value], strings: &Strings) -> Result<Vec<Value>, Untranslatable> {
         elements.iter().map(|element| self.translate(element, strings)).collect()
     }
 }
 
 /// Interns all strings of a value, so that comparing them is cheap.
-pub(crate) fn intern(value: &history::Value, strings: &mut Strings) {
+pub(crate) fn intern(value: &omnilink_history::Value, strings: &mut Strings) {
     match value {
-        history::Value::Str(text) => {
+        omnilink_history::Value::Str(text) => {
             strings.intern(text);
         }
-        history::Value::Tuple(elements) => elements.iter().for_each(|element| intern(element, strings)),
-        history::Value::Set(set) => set.elements().iter().for_each(|element| intern(element, strings)),
-        history::Value::Function(function) => {
+        omnilink_history::Value::Tuple(elements) => elements.iter().for_each(|element| intern(element, strings)),
+        omnilink_history::Value::Set(set) => set.elements().iter().for_each(|element| intern(element, strings)),
+        omnilink_history::Value::Function(function) => {
             for (key, value) in function.pairs() {
                 intern(key, strings);
                 intern(value, strings);
             }
         }
-        history::Value::Nil
-        | history::Value::Bool(_)
-        | history::Value::Int(_)
-        | history::Value::Big(_)
-        | history::Value::Float(_) => {}
+        omnilink_history::Value::Nil
+        | omnilink_history::Value::Bool(_)
+        | omnilink_history::Value::Int(_)
+        | omnilink_history::Value::Big(_)
+        | omnilink_history::Value::Float(_) => {}
     }
 }

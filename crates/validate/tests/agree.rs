@@ -2,17 +2,17 @@
 
 mod common;
 
-use history::{Call, History};
-use report::Consequence;
-use search::{Assumption, Options, Unwatched};
-use settings::Settings;
-use testkit::recording::{Example, corrupt, record};
-use tla::config;
-use tla::machine::Machine;
-use tla::program::link;
-use tla::resolve::resolve;
-use tla::strings::Strings;
-use validate::{Binder, Harvest, Outcome, ReportBuilder, TraceOp, TraceSpec, check, explain, walk};
+use omnilink_history::{Call, History};
+use omnilink_report::Consequence;
+use omnilink_search::{Assumption, Options, Unwatched};
+use omnilink_settings::Settings;
+use omnilink_testkit::recording::{Example, corrupt, record};
+use omnilink_tla::config;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::link;
+use omnilink_tla::resolve::resolve;
+use omnilink_tla::strings::Strings;
+use omnilink_validate::{Binder, Harvest, ReportBuilder, TraceOp, TraceOutcome, TraceSpec, check, explain, walk};
 
 use common::{Nothing, Silence};
 
@@ -61,10 +61,10 @@ fn recording(example: Example, ops: usize, seed: u64) -> History<Call> {
 fn word(spec: &mut TraceSpec<'_>, history: &History<TraceOp>, by_level: bool, reduce: bool) -> &'static str {
     let options = Options { by_level, reduce, ..Options::default() };
     match check(spec, history, &options, &mut Unwatched).expect("an answer").outcome {
-        Outcome::Accepted(_) => "accepted",
-        Outcome::Rejected(_) => "rejected",
-        Outcome::Violated(..) => "violated",
-        Outcome::Inconclusive(_) => "inconclusive",
+        TraceOutcome::Accepted(_) => "accepted",
+        TraceOutcome::Rejected(_) => "rejected",
+        TraceOutcome::Violated(..) => "violated",
+        TraceOutcome::Inconclusive(_) => "inconclusive",
     }
 }
 
@@ -112,18 +112,21 @@ fn what_is_assumed_is_checked() {
         let history = recording(example, 60, 2 * seed + 1);
         with_spec(example, &history, |spec, bound| {
             let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
-            let Outcome::Rejected(stuck) = &found.outcome else { return };
+            let TraceOutcome::Rejected(stuck) = &found.outcome else { return };
             let mut report_builder = ReportBuilder::default();
             let rejection =
                 explain(spec, bound, &options, stuck, &found.checkpoint, &mut Unwatched, &mut report_builder);
             let goal = stuck.blocked[0];
             let dropped = bound.try_map(|op| Ok::<_, ()>((op.id != goal).then(|| op.call.clone()))).expect("a history");
-            let report::Evidence::Stuck(evidence) = &rejection.evidence else { panic!("seed {seed}: not stuck") };
-            let claimed = evidence.what_ifs.iter().find(|answer| answer.assumption == report::Assumption::Dropped);
+            let omnilink_report::Evidence::Stuck(evidence) = &rejection.evidence else {
+                panic!("seed {seed}: not stuck")
+            };
+            let claimed =
+                evidence.what_ifs.iter().find(|answer| answer.assumption == omnilink_report::Assumption::Dropped);
             let really = check(spec, &dropped, &options, &mut Unwatched).expect("an answer").outcome;
             match (&claimed.expect("an answer").outcome, really) {
-                (Consequence::Accepted, Outcome::Accepted(_)) => {}
-                (Consequence::Rejected { blocked, explained }, Outcome::Rejected(really)) => {
+                (Consequence::Accepted, TraceOutcome::Accepted(_)) => {}
+                (Consequence::Rejected { blocked, explained }, TraceOutcome::Rejected(really)) => {
                     let blocked = blocked.map(|op| report_builder.mentioned()[op.0]);
                     assert_eq!(blocked, really.blocked.first().copied(), "seed {seed}");
                     // Operations that end at the same instant may return in any order.
@@ -154,7 +157,7 @@ fn ways_can_be_followed_and_assumed() {
             let route = found.route(usize::MAX);
             let walked = walk(spec, bound, &route, found.ignores_invariants(), None, usize::MAX)
                 .expect("a way that can be gone");
-            if let Outcome::Rejected(stuck) = &found.outcome {
+            if let TraceOutcome::Rejected(stuck) = &found.outcome {
                 for (states, stuck) in walked.endings.iter().zip(&stuck.stuck) {
                     let last = states.last().or(walked.states.back()).expect("a state");
                     assert_eq!(last, &stuck.state, "{example:?} with seed {seed}");
@@ -172,7 +175,7 @@ fn ways_can_be_followed_and_assumed() {
             let id = spec.show(&last.values).id;
             spec.assume(vec![Assumption::Before(first.op, second.op), Assumption::LeadsTo(second.op, id.clone())]);
             let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
-            assert!(matches!(found.outcome, Outcome::Accepted(_)), "{example:?} with seed {seed}");
+            assert!(matches!(found.outcome, TraceOutcome::Accepted(_)), "{example:?} with seed {seed}");
             let route = found.route(1);
             let again = walk(spec, bound, &route, found.ignores_invariants(), None, usize::MAX);
             let again = again.expect("a way that can be gone");
@@ -180,7 +183,7 @@ fn ways_can_be_followed_and_assumed() {
             assert_eq!(spec.show(&again.states[place + 1].values).id, id, "{example:?} with seed {seed}");
             spec.assume(vec![Assumption::Before(second.op, first.op), Assumption::Before(first.op, second.op)]);
             let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
-            assert!(matches!(found.outcome, Outcome::Rejected(_)), "{example:?} with seed {seed}");
+            assert!(matches!(found.outcome, TraceOutcome::Rejected(_)), "{example:?} with seed {seed}");
             assumed += 1;
         });
     }

@@ -2,15 +2,15 @@
 
 mod common;
 
-use history::{Call, History, Value};
-use search::{Spec, Successors};
-use settings::Settings;
-use tla::config;
-use tla::machine::Machine;
-use tla::program::link;
-use tla::resolve::resolve;
-use tla::strings::Strings;
-use validate::{Binder, TraceOp, TraceSpec, TraceState};
+use omnilink_history::{Call, History, Value};
+use omnilink_search::{Spec, Successors};
+use omnilink_settings::Settings;
+use omnilink_tla::config;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::link;
+use omnilink_tla::resolve::resolve;
+use omnilink_tla::strings::Strings;
+use omnilink_validate::{Binder, TraceOp, TraceSpec, TraceState};
 
 use common::{Nothing, Silence};
 

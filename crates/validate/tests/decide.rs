@@ -4,10 +4,10 @@
 mod case;
 mod common;
 
-use history::{History, format};
-use report::{Assumption, Consequence, Evidence};
-use search::{Criterion, Options, Unwatched};
-use validate::{Outcome, ReportBuilder, check, check_stream, coverage, explain};
+use omnilink_history::{History, format};
+use omnilink_report::{Assumption, Consequence, Evidence};
+use omnilink_search::{Criterion, Options, Unwatched};
+use omnilink_validate::{ReportBuilder, TraceOutcome, check, check_stream, coverage, explain};
 
 use case::{Case, verdict, with_spec};
 
@@ -220,7 +220,7 @@ fn coverage_counts_the_actions_that_a_companion_reaches() {
     let trace = "a [1 2] put(v: 1) = ok: TRUE\na [3 4] put(v: 1) = ok: FALSE\na [5 6] put(v: 2) = ok: FALSE\n";
     let counts = with_spec(COMPANION, trace, |spec, history| {
         let checked = check(spec, history, &Options::default(), &mut Unwatched).expect("a verdict");
-        assert!(matches!(checked.outcome, Outcome::Accepted(_)));
+        assert!(matches!(checked.outcome, TraceOutcome::Accepted(_)));
         let coverage = coverage(spec, history, &checked).expect("coverage");
         let counts = coverage.actions.iter().map(|action| format!("{} {}", action.name, action.operations));
         let never: Vec<&str> = coverage.never_seen().map(|action| action.name.as_str()).collect();
@@ -315,7 +315,7 @@ Next == \E v \in 0..9 : Put(v) \/ Get(v)",
     trace += &format!("a [{at} {}] Put(v: 9)\nb [{} {}] Get(v: 8)\n", at + 1, at + 2, at + 3);
     let found = with_spec(case, &trace, |spec, history| {
         let checked = check(spec, history, &Options::default(), &mut Unwatched).expect("a verdict");
-        let Outcome::Rejected(stuck) = &checked.outcome else { panic!("not rejected") };
+        let TraceOutcome::Rejected(stuck) = &checked.outcome else { panic!("not rejected") };
         assert_eq!(stuck.explained, 2 * rounds + 1);
         let mut builder = ReportBuilder::default();
         let options = Options::default();
@@ -348,7 +348,7 @@ Next == A \/ B \/ I",
         let options = Options { criterion, ..Options::default() };
         let found = with_spec(case, trace, |spec, history| check(spec, history, &options, &mut Unwatched));
         let outcome = found.expect("no problems").expect("a verdict").outcome;
-        assert!(matches!(outcome, Outcome::Accepted(_)), "{criterion:?}: {outcome:?}");
+        assert!(matches!(outcome, TraceOutcome::Accepted(_)), "{criterion:?}: {outcome:?}");
     }
 }
 
@@ -368,7 +368,7 @@ Inv == x # 0",
     let accepted = with_spec(case, "a [1 2] A() = r: 7\n", |spec, history| {
         let options = Options::default();
         let checked = check(spec, history, &options, &mut Unwatched).expect("a verdict");
-        let Outcome::Rejected(stuck) = &checked.outcome else { panic!("not rejected") };
+        let TraceOutcome::Rejected(stuck) = &checked.outcome else { panic!("not rejected") };
         let mut builder = ReportBuilder::default();
         let rejection = explain(spec, history, &options, stuck, &checked.checkpoint, &mut Unwatched, &mut builder);
         let Evidence::Stuck(evidence) = rejection.evidence else { panic!("not stuck") };
@@ -402,7 +402,8 @@ fn a_stream_gets_the_verdict_of_the_whole_history() {
             check_stream(spec, ops.processes(), again, &options, &mut Unwatched, |error| error.to_string())
         });
         let report = found.expect("no problems").expect("a verdict");
-        let found = if matches!(report.verdict, history::Verdict::Accepted(_)) { "accepted" } else { "not accepted" };
+        let found =
+            if matches!(report.verdict, omnilink_history::Verdict::Accepted(_)) { "accepted" } else { "not accepted" };
         assert_eq!(found, expected, "{trace}");
     }
 }

@@ -18,8 +18,8 @@ use std::fmt::Write as _;
 use std::time::Instant;
 use std::{env, fs, process};
 
-use history::{History, Precedence};
-use weak::registers::{Access, Axioms, Decision, Touch, decide};
+use omnilink_history::{History, Precedence};
+use omnilink_weak::registers::{Access, Axioms, Decision, Touch, decide};
 
 const USAGE: &str = "usage: causal generate FILE [OPS SESSIONS KEYS] [violation] | causal check FILE [LEVEL [ORDER]]";
 

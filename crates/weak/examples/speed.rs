@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use history::{History, Interval, Stop, Verdict};
-use search::{Spec, Stats, Successors};
-use weak::{Action, Forms, Level, Method, Options, Visibility, check};
+use omnilink_history::{History, Interval, Stop, Verdict};
+use omnilink_search::{Spec, Stats, Successors};
+use omnilink_weak::{Action, Forms, Level, Method, Visibility, WeakOptions, check};
 
 const KEYS: usize = 4;
 
@@ -208,7 +208,7 @@ fn main() {
     measure("15 operations, 3 threads, 1 in 4 corrupted", &corrupt, 0..histories, has_slow);
     let is_linearizable = |seed: &u64| {
         let history = History::from_intervals(history(&mut Rng::with_seed(*seed), &long)).expect("a history");
-        let report = search::check(&Map, &history, &search::Options::default());
+        let report = omnilink_search::check(&Map, &history, &omnilink_search::Options::default());
         report.expect("a spec that can be evaluated").verdict.is_accepted()
     };
     let seeds = (0..).filter(is_linearizable).take(histories.min(50) as usize);
@@ -244,11 +244,17 @@ fn measure(title: &str, workload: &Workload, seeds: impl Iterator<Item = u64>, h
                 let found = match is_plain {
                     // What `omnilink check` does.
                     true => {
-                        let report = search::check_watched(&Map, &plain, &search::Options::default(), &mut watch);
+                        let report = omnilink_search::check_watched(
+                            &Map,
+                            &plain,
+                            &omnilink_search::Options::default(),
+                            &mut watch,
+                        );
                         is_accepted(&report.expect("a spec that can be evaluated").verdict)
                     }
                     false => {
-                        let options = Options { level: way.level.clone(), method: way.method, ..Options::default() };
+                        let options =
+                            WeakOptions { level: way.level.clone(), method: way.method, ..WeakOptions::default() };
                         is_accepted(&check(&Map, &both, &options, &mut watch).expect("a verdict").verdict)
                     }
                 };

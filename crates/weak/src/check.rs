@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use history::{History, Op, OpId, Precedence, Stop, Verdict};
-use search::{CheckError, Checker, Criterion, Placed, Spec, Stats, Unconfirmed, Watch, Witness, check_watched};
+use omnilink_history::{History, Op, OpId, Precedence, Stop, Verdict};
+use omnilink_search::{
+    CheckError, Checker, Criterion, Placed, Spec, Stats, Unconfirmed, Watch, Witness, check_watched,
+};
 
 use crate::contexts::{Contexts, Contextual, Execution, Found, MOST, Set, bit, elements, ids};
 use crate::level::{Class, Level, Visibility};
@@ -22,7 +24,7 @@ pub struct Action<T> {
 
 /// How to check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct WeakOptions {
     /// What counts.
     pub level: Level,
     /// Which results the operations that an operation sees may have had.
@@ -30,7 +32,7 @@ pub struct Options {
     /// Which reductions of visibility to use. Verdicts are the same.
     pub method: Method,
     /// How to search. The criterion in it is not used.
-    pub search: search::Options,
+    pub search: omnilink_search::Options,
 }
 
 /// Which reductions of visibility to use.
@@ -133,7 +135,7 @@ pub type Error<E> = CheckError<ViewError<E>>;
 pub fn check<S: Spec>(
     spec: &S,
     history: &History<Action<S::Op>>,
-    options: &Options,
+    options: &WeakOptions,
     watch: &mut dyn Watch,
 ) -> Result<Report<S::State>, Error<S::Error>> {
     if options.method == Method::Reduced
@@ -157,13 +159,13 @@ pub fn check<S: Spec>(
 fn check_strong<S: Spec>(
     spec: &S,
     history: &History<Action<S::Op>>,
-    options: &Options,
+    options: &WeakOptions,
     watch: &mut dyn Watch,
 ) -> Result<Option<Report<S::State>>, Error<S::Error>> {
     if !history.edges().is_empty() {
         return Ok(None);
     }
-    let search = search::Options { criterion: Criterion::LINEARIZABLE, ..options.search.clone() };
+    let search = omnilink_search::Options { criterion: Criterion::LINEARIZABLE, ..options.search.clone() };
     let failed = |error| match error {
         CheckError::Spec(error) => CheckError::Spec(ViewError::Spec(error)),
         CheckError::Unconfirmed(error) => CheckError::Unconfirmed(error),
@@ -192,7 +194,7 @@ fn is_pure<S: Spec>(spec: &S, forms: &Forms<S::Op>) -> bool {
 
 /// Lifts a history to views. At every level, an operation that was blocked at the end has seen everything: it would
 /// have gone on otherwise.
-fn lift<'s, 'h, S: Spec>(spec: &'s S, history: &'h History<Action<S::Op>>, options: &Options) -> Views<'s, 'h, S> {
+fn lift<'s, 'h, S: Spec>(spec: &'s S, history: &'h History<Action<S::Op>>, options: &WeakOptions) -> Views<'s, 'h, S> {
     let Level { order, .. } = options.level;
     let has_exceptions = !options.level.actions.is_empty();
     let visibility = |op: &Op<Action<S::Op>>| match has_exceptions {
@@ -259,7 +261,7 @@ fn lift<'s, 'h, S: Spec>(spec: &'s S, history: &'h History<Action<S::Op>>, optio
 fn check_independent<S: Spec>(
     spec: &S,
     history: &History<Action<S::Op>>,
-    options: &Options,
+    options: &WeakOptions,
     watch: &mut dyn Watch,
 ) -> Result<Report<S::State>, Error<S::Error>> {
     let views = lift(spec, history, options);
@@ -267,7 +269,7 @@ fn check_independent<S: Spec>(
     let lifted = history.try_map(|_| Ok::<_, Infallible>(ops.next().copied()));
     let Ok(lifted) = lifted;
     let criterion = Criterion { precedence: options.level.order };
-    let search = search::Options { criterion, ..options.search.clone() };
+    let search = omnilink_search::Options { criterion, ..options.search.clone() };
     let report = check_watched(&views, &lifted, &search, watch)?;
     let verdict = match report.verdict {
         Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
@@ -404,7 +406,7 @@ fn least_missed<'h, S: Spec>(
 fn check_dependent<S: Spec>(
     spec: &S,
     history: &History<Action<S::Op>>,
-    options: &Options,
+    options: &WeakOptions,
     watch: &mut dyn Watch,
 ) -> Result<Report<S::State>, Error<S::Error>> {
     let count = history.ops().len();
@@ -426,7 +428,7 @@ fn check_dependent<S: Spec>(
         visibility: visibility(op),
         is_pure: is_pure(spec, &op.call.forms),
     });
-    let Options { level, context, method, search } = options;
+    let WeakOptions { level, context, method, search } = options;
     let search_failed = CheckError::Spec;
     let mut contexts = Contexts::new(spec, history, ops.collect(), level, *context, watch).map_err(search_failed)?;
     contexts.limit(search.max_width);
@@ -484,7 +486,7 @@ fn check_dependent<S: Spec>(
 /// no cycle, so they fit into one order; and an operation may see all operations on other parts that are before it, as
 /// these change nothing about its results. They are a run if none of them is impossible there: those with complete
 /// visibility saw the same, and the others have to be possible in every state.
-pub fn is_local<S: Spec>(spec: &S, history: &History<Action<S::Op>>, options: &Options) -> bool {
+pub fn is_local<S: Spec>(spec: &S, history: &History<Action<S::Op>>, options: &WeakOptions) -> bool {
     options.level.order == Precedence::RealTime
         && match options.level.class() {
             Class::Strong => true,

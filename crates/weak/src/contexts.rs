@@ -14,9 +14,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use history::{History, Op, OpId, Precedence, Stop};
+use omnilink_history::{History, Op, OpId, Precedence, Stop};
+use omnilink_search::{Spec, Stats, Successors, Watch};
 use rustc_hash::{FxHashMap, FxHashSet};
-use search::{Spec, Stats, Successors, Watch};
 
 use crate::axiom::{Atom, Filter, Relation};
 use crate::check::Method;
@@ -67,7 +67,7 @@ pub(crate) struct Contexts<'h, 'w, S: Spec> {
     spec: &'h S,
     context: Context,
     ops: Vec<Contextual<'h, S::Op>>,
-    intervals: Vec<history::Interval>,
+    intervals: Vec<omnilink_history::Interval>,
     must_precede: Vec<Set>, // By operation: those before it by order, and by edges.
     po: Vec<Set>,
     hb: Vec<Set>,

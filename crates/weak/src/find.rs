@@ -95,6 +95,10 @@ enum All {
 }
 
 impl<A> Walk<A> {
+    fn new(histories: usize, ask: A) -> Walk<A> {
+        Walk { ask, histories: (0..histories).collect(), accepted: Vec::new(), rejected: Vec::new(), checks: 0 }
+    }
+
     /// Asks all histories, and stops at the first that is not accepted. One that is hard to decide is seldom alone.
     fn all<E>(&mut self, level: &Level, effort: Effort) -> Result<All, E>
     where
@@ -159,8 +163,7 @@ pub fn find<E>(
     ask: impl FnMut(usize, &Level, Effort) -> Result<Answer, E>,
     tell: impl FnOnce(&ByAction),
 ) -> Result<Found, E> {
-    let histories = (0..histories).collect();
-    let mut walk = Walk { ask, histories, accepted: Vec::new(), rejected: Vec::new(), checks: 0 };
+    let mut walk = Walk::new(histories, ask);
     let by_action = by_action(&mut walk, actions)?;
     tell(&by_action);
     let all: Vec<Level> =
@@ -175,6 +178,17 @@ pub fn find<E>(
     let is_strongest = |level: &&Level| !accepted.iter().any(|other| other != *level && other.implies(level));
     let presets = accepted.iter().filter(is_strongest).cloned().collect();
     Ok(Found { presets, undecided, by_action, checks: walk.checks })
+}
+
+/// Finds the strongest visibility of each action alone, and counts the checks.
+pub fn find_by_action<E>(
+    histories: usize,
+    actions: &[Arc<str>],
+    ask: impl FnMut(usize, &Level, Effort) -> Result<Answer, E>,
+) -> Result<(ByAction, u64), E> {
+    let mut walk = Walk::new(histories, ask);
+    let found = by_action(&mut walk, actions)?;
+    Ok((found, walk.checks))
 }
 
 fn by_action<E, A: FnMut(usize, &Level, Effort) -> Result<Answer, E>>(

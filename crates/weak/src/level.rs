@@ -10,8 +10,8 @@ use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use history::Precedence;
-use search::Criterion;
+use omnilink_history::Precedence;
+use omnilink_search::Criterion;
 use thiserror::Error;
 
 use crate::axiom::{Atom, Axiom, AxiomError, Filter, Relation, Side};
@@ -331,7 +331,10 @@ impl Level {
         let unknown = || {
             let names = || PRESETS.iter().map(|preset| preset.name);
             let all = || format!("the levels are: {}", names().collect::<Vec<_>>().join(", "));
-            LevelError::Unknown { given: name.clone(), hint: suggest::hint(&name, names()).unwrap_or_else(all) }
+            LevelError::Unknown {
+                given: name.clone(),
+                hint: omnilink_suggest::hint(&name, names()).unwrap_or_else(all),
+            }
         };
         let preset = PRESETS.iter().find(|preset| preset.name == name).ok_or_else(unknown)?;
         let axioms = preset.axioms.iter().map(|text| Axiom::parse(text)).collect::<Result<_, _>>();

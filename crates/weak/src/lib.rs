@@ -9,9 +9,9 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use history::History;
-//! use search::{Spec, Successors, Unwatched};
-//! use weak::{Action, Forms, Options, check};
+//! use omnilink_history::History;
+//! use omnilink_search::{Spec, Successors, Unwatched};
+//! use omnilink_weak::{Action, Forms, WeakOptions, check};
 //!
 //! /// A counter: `add` adds one, `read` returns how often.
 //! struct Counter;
@@ -44,7 +44,7 @@
 //! let calls = [(0, 1, Some(9), add()), (1, 2, Some(3), read(1)), (2, 4, Some(5), read(0))];
 //! let history = History::from_calls(calls)?;
 //! let accepts = |level: &str| {
-//!     let options = Options { level: level.parse().expect("a level"), ..Options::default() };
+//!     let options = WeakOptions { level: level.parse().expect("a level"), ..WeakOptions::default() };
 //!     check(&Counter, &history, &options, &mut Unwatched).expect("a verdict").verdict.is_accepted()
 //! };
 //! assert!(!accepts("linearizable"));
@@ -64,8 +64,8 @@ mod views;
 
 pub use crate::axiom::{Axiom, AxiomError};
 pub use crate::check::{
-    Action, Blocked, Error, Explained, Failure, Method, Options, Report, Unexplained, check, is_local,
+    Action, Blocked, Error, Explained, Failure, Method, Report, Unexplained, WeakOptions, check, is_local,
 };
-pub use crate::find::{Answer, ByAction, Effort, Found, find};
+pub use crate::find::{Answer, ByAction, Effort, Found, find, find_by_action};
 pub use crate::level::{Class, Level, LevelError, Visibility, order_name, order_named};
 pub use crate::views::{Context, Forms, ViewError};

@@ -34,9 +34,9 @@
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 
-use history::{Precedence, ProcessId};
+use omnilink_history::{Precedence, ProcessId};
+use omnilink_search::{Spec, Successors};
 use rustc_hash::FxHasher;
-use search::{Spec, Successors};
 use smallvec::SmallVec;
 
 use crate::level::Visibility;

@@ -7,15 +7,17 @@ mod specs;
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use history::{History, Precedence, Verdict};
-use search::Unwatched;
-use testkit::levels::{AXIOM, is_explained};
-use weak::{Action, Answer, ByAction, Context, Level, Method, Options, Visibility, check, find};
+use omnilink_history::{History, Precedence, Verdict};
+use omnilink_search::Unwatched;
+use omnilink_testkit::levels::{AXIOM, is_explained};
+use omnilink_weak::{Action, Answer, ByAction, Context, Level, Method, Visibility, WeakOptions, check, find};
 
 use specs::{Call, Kind, Object, random_history};
 
 fn show(history: &History<Action<Call>>) -> String {
-    let op = |op: &history::Op<Action<Call>>| format!("\n{} {:?} {}", op.process, op.interval, op.call.forms.recorded);
+    let op = |op: &omnilink_history::Op<Action<Call>>| {
+        format!("\n{} {:?} {}", op.process, op.interval, op.call.forms.recorded)
+    };
     history.ops().iter().map(op).collect()
 }
 
@@ -66,8 +68,8 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
             let ways =
                 [(Method::Reduced, true), (Method::Reduced, false), (Method::Least, true), (Method::Naive, true)];
             for (method, reduce) in ways {
-                let search = search::Options { reduce, ..search::Options::default() };
-                let options = Options { level: level.clone(), context, method, search };
+                let search = omnilink_search::Options { reduce, ..omnilink_search::Options::default() };
+                let options = WeakOptions { level: level.clone(), context, method, search };
                 let report = check(&object, &history, &options, &mut Unwatched)
                     .unwrap_or_else(|error| panic!("seed {seed}: {level}, {context:?}: {error} for {history:?}"));
                 let found = match report.verdict {
@@ -127,7 +129,7 @@ fn respect(seeds: std::ops::Range<u64>) {
         let levels = levels(object, &mut rng);
         let context = random_context(&mut rng);
         let accepts = |level: &Level| {
-            let options = Options { level: level.clone(), context, ..Options::default() };
+            let options = WeakOptions { level: level.clone(), context, ..WeakOptions::default() };
             let verdict = check(&object, &history, &options, &mut Unwatched).expect("a verdict").verdict;
             verdict.is_accepted()
         };
@@ -169,9 +171,9 @@ fn find_levels(seeds: std::ops::Range<u64>) {
         let context = random_context(&mut rng);
         let is_explained =
             |level: &Level| histories.iter().all(|history| is_explained(&object, history, level, context));
-        let ask = |history: usize, level: &Level, _| -> Result<Answer, weak::Error<_>> {
+        let ask = |history: usize, level: &Level, _| -> Result<Answer, omnilink_weak::Error<_>> {
             let history: &History<Action<Call>> = &histories[history];
-            let options = Options { level: level.clone(), context, ..Options::default() };
+            let options = WeakOptions { level: level.clone(), context, ..WeakOptions::default() };
             Ok(match check(&object, history, &options, &mut Unwatched)?.verdict {
                 Verdict::Accepted(_) => Answer::Accepted,
                 Verdict::Inconclusive(_) => Answer::Undecided,

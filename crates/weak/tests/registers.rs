@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use history::{History, Interval, OpId, Precedence};
-use weak::registers::Access::{Read, Write};
-use weak::registers::{Access, Axioms, Decision, Touch, decide};
+use omnilink_history::{History, Interval, OpId, Precedence};
+use omnilink_weak::registers::Access::{Read, Write};
+use omnilink_weak::registers::{Access, Axioms, Decision, Touch, decide};
 
 const INITIAL: u64 = 0;
 const ORDERS: [Precedence; 3] = [Precedence::RealTime, Precedence::Program, Precedence::None];
@@ -224,7 +224,7 @@ impl Execution {
 
 /// Every choice of the unfinished operations that took effect.
 fn executions(history: &History<Touch>, axioms: Axioms, order: Precedence) -> impl Iterator<Item = Execution> {
-    let is_open = |op: &&history::Op<Touch>| op.interval.is_unfinished();
+    let is_open = |op: &&omnilink_history::Op<Touch>| op.interval.is_unfinished();
     let open: Vec<OpId> =
         history.ops().iter().filter(is_open).filter(|op| op.call.access == Write).map(|op| op.id).collect();
     (0..bit(open.len())).map(move |chosen| {
@@ -265,7 +265,7 @@ fn check_evidence(history: &History<Touch>, axioms: Axioms, order: Precedence, d
 }
 
 fn restrict(history: &History<Touch>, ops: &[OpId]) -> History<Touch> {
-    let keep = |op: &history::Op<Touch>| Ok::<_, ()>(ops.contains(&op.id).then_some(op.call));
+    let keep = |op: &omnilink_history::Op<Touch>| Ok::<_, ()>(ops.contains(&op.id).then_some(op.call));
     history.try_map(keep).unwrap()
 }
 

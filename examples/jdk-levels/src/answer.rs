@@ -1,7 +1,7 @@
 //! Results in the shapes in which the recorder writes them.
 
-use history::Value;
-use models::Answer;
+use omnilink_history::Value;
+use omnilink_models::Answer;
 
 /// An element, or nil for Java's `null`.
 pub fn element(element: Option<i64>) -> Answer {

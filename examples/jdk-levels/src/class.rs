@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use history::{Call, History, Precedence, Verdict};
-use models::{Object, Sequential, level};
-use search::Unwatched;
-use weak::{Answer, Level, Visibility};
+use omnilink_history::{Call, History, Precedence, Verdict};
+use omnilink_models::{Object, Sequential, level};
+use omnilink_search::Unwatched;
+use omnilink_weak::{Answer, Level, Visibility, WeakOptions};
 
 use crate::{Deque, Map, Set};
 
@@ -41,17 +41,6 @@ pub const CLASSES: [Class; 11] = [
     Class { name: "ArrayBlockingQueue", spec: Spec::Deque(Deque::Bounded(CAPACITY)) },
     Class { name: "PriorityBlockingQueue", spec: Spec::Deque(Deque::Priority) },
     Class { name: "CopyOnWriteArraySet", spec: Spec::Deque(Deque::Unbounded) },
-];
-
-/// The visibilities that are tried for a method, strongest first.
-const VISIBILITIES: [Visibility; 7] = [
-    Visibility::Complete,
-    Visibility::Overlap,
-    Visibility::Causal,
-    Visibility::Peer,
-    Visibility::Monotonic,
-    Visibility::Session,
-    Visibility::Weak,
 ];
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -115,9 +104,9 @@ fn find<O: Object>(object: O, histories: &[History<Call>]) -> Result<Found> {
             _ => explained.push(history),
         }
     }
-    let ask = |place: usize, level: &Level| check(&model, explained[place], level);
-    let (level, checks) = weak::find_by_action(explained.len(), &names, &VISIBILITIES, ask)?;
-    Ok(Found { methods, not_linearizable, unexplained, level, checks })
+    let ask = |place: usize, level: &Level, _| check(&model, explained[place], level);
+    let (by_action, checks) = omnilink_weak::find_by_action(explained.len(), &names, ask)?;
+    Ok(Found { methods, not_linearizable, unexplained, level: by_action.level().cloned(), checks })
 }
 
 /// Checks a history at a level whose actions are methods with their numbers of arguments.
@@ -125,18 +114,21 @@ fn check<O: Object>(model: &Sequential<O>, history: &History<Call>, level: &Leve
     let bound = level::bind(model, history)?;
     let named = bound.try_map(|op| {
         let name = method(&history.op(op.id).call).into();
-        Ok::<_, std::convert::Infallible>(Some(weak::Action { name, forms: op.call.forms.clone() }))
+        Ok::<_, std::convert::Infallible>(Some(omnilink_weak::Action { name, forms: op.call.forms.clone() }))
     });
     let Ok(named) = named;
-    let options = weak::Options { level: level.clone(), ..weak::Options::default() };
-    Ok(match weak::check(model, &named, &options, &mut Unwatched).map_err(|error| error.to_string())?.verdict {
-        Verdict::Accepted(_) => Answer::Accepted,
-        Verdict::Inconclusive(_) => Answer::Undecided,
-        Verdict::Rejected(failure) => {
-            let blamed = failure.blocked.iter().map(|blocked| method(&history.op(blocked.op).call).into());
-            Answer::Rejected { blamed: blamed.collect() }
-        }
-    })
+    let options = WeakOptions { level: level.clone(), ..WeakOptions::default() };
+    Ok(
+        match omnilink_weak::check(model, &named, &options, &mut Unwatched).map_err(|error| error.to_string())?.verdict
+        {
+            Verdict::Accepted(_) => Answer::Accepted,
+            Verdict::Inconclusive(_) => Answer::Undecided,
+            Verdict::Rejected(failure) => {
+                let blamed = failure.blocked.iter().map(|blocked| method(&history.op(blocked.op).call).into());
+                Answer::Rejected { blamed: blamed.collect() }
+            }
+        },
+    )
 }
 
 /// The name of a method with its number of arguments, which tells overloads apart: `remove/2`.

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use history::{Call, Value};
-use models::{Answer, Object};
+use omnilink_history::{Call, Value};
+use omnilink_models::{Answer, Object};
 
 use crate::answer::{count, element, element_or_exception, elements, text};
 use crate::class::is_mutator;

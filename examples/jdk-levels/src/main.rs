@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use history::{Call, History, format};
 use jdk_levels::Class;
 use jdk_levels::class::{CLASSES, Found};
 use jdk_levels::levels::level_of;
+use omnilink_history::{Call, History, format};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use history::{Call, Value};
-use models::{Answer, Object};
+use omnilink_history::{Call, Value};
+use omnilink_models::{Answer, Object};
 
 use crate::answer::{count, element, element_or_exception, elements, entries, entry};
 use crate::class::is_mutator;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use history::{Call, Value};
-use models::{Answer, Object};
+use omnilink_history::{Call, Value};
+use omnilink_models::{Answer, Object};
 
 use crate::answer::{count, element, element_or_exception, elements, exception, text};
 use crate::class::is_mutator;

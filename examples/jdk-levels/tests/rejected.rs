@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use history::{History, format};
 use jdk_levels::class::CLASSES;
-use weak::Level;
+use omnilink_history::{History, format};
+use omnilink_weak::Level;
 
 #[test]
 fn recorded_histories_are_rejected() {

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use history::{Call, History, Trace, Value, format};
 use jdk_levels::Class;
 use jdk_levels::class::{CLASSES, method};
-use weak::Level;
+use omnilink_history::{Call, History, Trace, Value, format};
+use omnilink_weak::Level;
 
 const HISTORIES: usize = 60;
 const OPERATIONS: usize = 40;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use history::Trace;
-use history::format::WriteError;
+use omnilink_history::Trace;
+use omnilink_history::format::WriteError;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};

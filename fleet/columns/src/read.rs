@@ -6,8 +6,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
-use history::format::jsonl::{self, Fields, read_fields_of};
-use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
+use omnilink_history::format::jsonl::{self, Fields, read_fields_of};
+use omnilink_history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 use rustc_hash::FxHashMap;
 
 use crate::schema::{EVENTS, KEY_OF, VERSION, VERSION_KEY, column, outcome};

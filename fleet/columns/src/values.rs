@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, Large
 use arrow_array::{StringViewArray, StructArray, UInt64Array};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
-use history::Value;
+use omnilink_history::Value;
 use thiserror::Error;
 
 /// Why a column cannot be read.

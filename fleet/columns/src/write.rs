@@ -9,9 +9,9 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringB
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, StructArray, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema};
-use history::format::WriteError;
-use history::format::jsonl::{self, write_fields_of};
-use history::{Call, End, Record, Trace, Value};
+use omnilink_history::format::WriteError;
+use omnilink_history::format::jsonl::{self, write_fields_of};
+use omnilink_history::{Call, End, Record, Trace, Value};
 
 use crate::schema::{EVENTS, KEY_OF, VERSION, VERSION_KEY, column, outcome};
 

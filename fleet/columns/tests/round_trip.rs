@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use history::format::jsonl;
-use history::{Call, End, Event, ProcessId, Record, Schema, Trace, Value};
+use omnilink_history::format::jsonl;
+use omnilink_history::{Call, End, Event, ProcessId, Record, Schema, Trace, Value};
 use proptest::prelude::*;
 
 fn value() -> impl Strategy<Value = Value> {

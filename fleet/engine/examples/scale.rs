@@ -16,12 +16,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use columns::file::TableWriter;
-use judge::{Judge, Options, Unlimited};
+use omnilink_columns::file::TableWriter;
 use omnilink_fleet::Job;
 use omnilink_fleet::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, StructArray};
 use omnilink_fleet::arrow::buffer::NullBuffer;
 use omnilink_fleet::arrow::datatypes::{DataType, Field, Fields};
+use omnilink_judge::{CheckOptions, Judge, Unlimited};
 
 /// As in the command.
 #[global_allocator]
@@ -50,11 +50,12 @@ fn measure(is_check: bool, directory: &str, jobs: u64, megabytes: u64) -> Outcom
         Job { memory: (megabytes << 20) as usize, jobs: jobs as usize, ..Job::new([directory.to_owned()], "key") };
     let began = Instant::now();
     let found = if is_check {
-        let judge = Judge::new("register:initial=0", Options::default()).map_err(|failed| format!("{failed:?}"))?;
+        let judge =
+            Judge::new("register:initial=0", CheckOptions::default()).map_err(|failed| format!("{failed:?}"))?;
         let mut bad = Vec::new();
         let summary = job.check(Arc::new(judge), Arc::new(Unlimited), |batch| {
-            let words = columns::Text::of("verdict", batch.column(2)).map_err(|error| error.to_string())?;
-            let keys = columns::Keys::of("key", batch.column(0)).map_err(|error| error.to_string())?;
+            let words = omnilink_columns::Text::of("verdict", batch.column(2)).map_err(|error| error.to_string())?;
+            let keys = omnilink_columns::Keys::of("key", batch.column(0)).map_err(|error| error.to_string())?;
             let rows = (0..batch.num_rows()).filter(|&row| words.at(row) != Some("accepted"));
             bad.extend(rows.map(|row| keys.at(row).to_string()));
             Ok(())
@@ -66,9 +67,9 @@ fn measure(is_check: bool, directory: &str, jobs: u64, megabytes: u64) -> Outcom
         let (mut key, mut count) = (None, 0);
         job.sort_only(|batch| {
             // The trivial operator: the number of operations of each key, which come together.
-            let keys = columns::Keys::of("key", batch.column(0)).map_err(|error| error.to_string())?;
+            let keys = omnilink_columns::Keys::of("key", batch.column(0)).map_err(|error| error.to_string())?;
             for row in 0..batch.num_rows() {
-                let columns::Key::Int(now) = keys.at(row) else { continue };
+                let omnilink_columns::Key::Int(now) = keys.at(row) else { continue };
                 if key != Some(now) {
                     if let Some(key) = key.replace(now) {
                         *counts.entry(key).or_default() += count;

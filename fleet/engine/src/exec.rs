@@ -20,9 +20,9 @@ use datafusion::physical_plan::{
     ReplaceChildrenOptions, SendableRecordBatchStream,
 };
 use futures::StreamExt;
-use history::Stop;
-use judge::{Judge, Limits};
-use keyed::{Error, Options, Summary, check_sorted, verdicts};
+use omnilink_history::Stop;
+use omnilink_judge::{Judge, Limits};
+use omnilink_keyed::{Error, KeyedOptions, Summary, check_sorted, verdicts};
 use tokio::runtime::Handle;
 
 /// The check of every key, as a step of a plan.
@@ -35,7 +35,7 @@ pub struct CheckExec {
 /// What all partitions share.
 pub(crate) struct Work {
     pub(crate) judge: Arc<Judge>,
-    pub(crate) options: Options,
+    pub(crate) options: KeyedOptions,
     pub(crate) limits: Arc<dyn Limits + Send + Sync>,
     pub(crate) summary: Mutex<Summary>,
     /// The limit that was reached, if one was.

@@ -9,16 +9,16 @@
 //! ```no_run
 //! use std::sync::Arc;
 //!
-//! use judge::{Judge, Unlimited};
+//! use omnilink_judge::{Judge, Unlimited};
 //! use omnilink_fleet::Job;
 //!
-//! let judge = Judge::new("register", judge::Options::default()).expect("a built-in specification");
+//! let judge = Judge::new("register", omnilink_judge::CheckOptions::default()).expect("a built-in specification");
 //! let summary = Job::new(["ops".into()], "key").check(Arc::new(judge), Arc::new(Unlimited), |_| Ok(()))?;
 //! println!("{} of {} keys are rejected", summary.rejected, summary.keys);
 //! # Ok::<(), omnilink_fleet::Error>(())
 //! ```
 //!
-//! The operator is [`CheckExec`]; the check is [`keyed::check_sorted`]. Nothing else here knows about either.
+//! The operator is [`CheckExec`]; the check is [`omnilink_keyed::check_sorted`]. Nothing else here knows about either.
 
 mod exec;
 
@@ -40,10 +40,10 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning, execute_stream};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col, ident};
 use futures::StreamExt;
-use history::Stop;
-use judge::{Judge, Limits};
-pub use keyed::Summary;
 use object_store::aws::AmazonS3Builder;
+use omnilink_history::Stop;
+use omnilink_judge::{Judge, Limits};
+pub use omnilink_keyed::Summary;
 use thiserror::Error;
 
 pub use crate::exec::CheckExec;
@@ -105,14 +105,18 @@ impl Job {
         }
     }
 
-    /// Checks all keys. Each batch of verdicts goes to `sink`, with the columns of [`keyed::verdicts`].
+    /// Checks all keys. Each batch of verdicts goes to `sink`, with the columns of [`omnilink_keyed::verdicts`].
     pub fn check(
         &self,
         judge: Arc<Judge>,
         limits: Arc<dyn Limits + Send + Sync>,
         mut sink: impl FnMut(RecordBatch) -> Result<(), String>,
     ) -> Result<Summary, Error> {
-        let options = keyed::Options { by: self.by.clone(), cut: self.cut, ..keyed::Options::default() };
+        let options = omnilink_keyed::KeyedOptions {
+            by: self.by.clone(),
+            cut: self.cut,
+            ..omnilink_keyed::KeyedOptions::default()
+        };
         let work = Arc::new(Work { judge, options, limits, summary: Mutex::default(), stop: Mutex::default() });
         let checked = self.run(async {
             let session = self.session()?;
@@ -191,7 +195,7 @@ impl Job {
             let names: Vec<String> = schema.fields().iter().map(|field| format!("`{}`", field.name())).collect();
             Error::Engine(format!("there is no column `{}`; the columns are {}", self.by, names.join(", ")))
         })?;
-        let to = keyed::verdicts(key.data_type()).field(0).data_type().clone();
+        let to = omnilink_keyed::verdicts(key.data_type()).field(0).data_type().clone();
         let mut wanted = vec![cast(ident(&self.by), to).alias(&self.by)];
         let present = READ.iter().filter(|name| **name != self.by && schema.column_with_name(name).is_some());
         wanted.extend(present.map(|name| ident(*name)));

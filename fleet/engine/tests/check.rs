@@ -5,11 +5,11 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use columns::file::TableWriter;
-use columns::{Keys, Text};
-use history::format::jsonl;
-use judge::{Judge, Unlimited};
+use omnilink_columns::file::TableWriter;
+use omnilink_columns::{Keys, Text};
 use omnilink_fleet::{Error, Job, Summary};
+use omnilink_history::format::jsonl;
+use omnilink_judge::{Judge, Unlimited};
 
 /// Writes operations of registers: each key writes 1, 2, ... and reads each value once. Bad keys read one too early.
 fn write(path: &Path, keys: i64, turns: std::ops::Range<u64>, bad: &[i64]) {
@@ -32,11 +32,14 @@ fn write(path: &Path, keys: i64, turns: std::ops::Range<u64>, bad: &[i64]) {
         }
     }
     let trace = jsonl::read(lines.as_bytes()).expect("operations");
-    columns::file::write(&trace, Some("object"), File::create(path).expect("a file")).expect("a file of operations");
+    omnilink_columns::file::write(&trace, Some("object"), File::create(path).expect("a file"))
+        .expect("a file of operations");
 }
 
 fn judge() -> Arc<Judge> {
-    Arc::new(Judge::new("register:initial=0", judge::Options::default()).expect("a built-in specification"))
+    Arc::new(
+        Judge::new("register:initial=0", omnilink_judge::CheckOptions::default()).expect("a built-in specification"),
+    )
 }
 
 /// The keys that are not accepted; all verdicts go to a file.

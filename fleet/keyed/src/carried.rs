@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use history::format::json::Json;
-use history::format::jsonl::{self, read_value_of, write_value_of};
-use history::{Call, Op, Record, Trace, Value};
+use omnilink_history::format::json::Json;
+use omnilink_history::format::jsonl::{self, read_value_of, write_value_of};
+use omnilink_history::{Call, Op, Record, Trace, Value};
 
 /// The states of a key at an instant without operations in flight, and the operations since.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
-use columns::{BadColumn, CARRIED, Key, Keys, Rows, Shapes, Text, verdicts};
-use history::{Call, End, Op, ProcessId, Sequence};
-use judge::{Failed, InputError, Judge, KeyOps, Limits};
+use omnilink_columns::{BadColumn, CARRIED, Key, Keys, Rows, Shapes, Text, verdicts};
+use omnilink_history::{Call, End, Op, ProcessId, Sequence};
+use omnilink_judge::{Failed, InputError, Judge, KeyOps, KeyVerdict, Limits};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -19,7 +19,7 @@ use crate::carried::Carried;
 
 /// How to check.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct KeyedOptions {
     /// The column with the key.
     pub by: String,
     /// A time before which no later operation starts: what a check of later operations needs is carried. `None` if there
@@ -29,9 +29,9 @@ pub struct Options {
     pub batch: usize,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { by: "key".into(), cut: None, batch: 8192 }
+impl Default for KeyedOptions {
+    fn default() -> KeyedOptions {
+        KeyedOptions { by: "key".into(), cut: None, batch: 8192 }
     }
 }
 
@@ -72,7 +72,7 @@ pub enum Error {
     Engine(String),
     /// A limit was reached; these keys have verdicts.
     #[error("{0}")]
-    Stopped(history::Stop, Summary),
+    Stopped(omnilink_history::Stop, Summary),
 }
 
 /// The most operations of one key that can be read once more, for a report.
@@ -85,7 +85,7 @@ const WRONG: &str = "error";
 pub fn check_sorted(
     judge: &Judge,
     batches: &mut dyn Iterator<Item = Result<RecordBatch, String>>,
-    options: &Options,
+    options: &KeyedOptions,
     limits: &dyn Limits,
     emit: &mut dyn FnMut(RecordBatch) -> Result<(), String>,
 ) -> Result<Summary, Error> {
@@ -96,17 +96,17 @@ pub fn check_sorted(
         if let Some(stop) = limits.exceeded() {
             return Err(Error::Stopped(stop, summary));
         }
-        let verdict = check_key(judge, &mut cursor, &key, options, limits)?;
+        let found = check_key(judge, &mut cursor, &key, options, limits)?;
         summary.keys += 1;
-        summary.operations += verdict.operations;
-        match verdict.word {
-            "accepted" => {}
-            "inconclusive" => summary.inconclusive += 1,
-            WRONG => summary.wrong += 1,
-            _ => summary.rejected += 1,
+        summary.operations += found.operations;
+        match found.verdict {
+            Some(KeyVerdict::Accepted) => {}
+            Some(KeyVerdict::Inconclusive) => summary.inconclusive += 1,
+            Some(KeyVerdict::Rejected | KeyVerdict::Violated) => summary.rejected += 1,
+            None => summary.wrong += 1,
         }
         let table = table.get_or_insert_with(|| Table::new(&cursor.key_type));
-        table.add(&key, verdict);
+        table.add(&key, found);
         if table.len == options.batch {
             emit(table.take()).map_err(Error::Engine)?;
         }
@@ -118,7 +118,8 @@ pub fn check_sorted(
 }
 
 struct Found {
-    word: &'static str,
+    /// `None` if its operations cannot be checked.
+    verdict: Option<KeyVerdict>,
     operations: u64,
     reason: Option<String>,
     report: Option<String>,
@@ -129,12 +130,12 @@ fn check_key(
     judge: &Judge,
     cursor: &mut Cursor<'_>,
     key: &Key,
-    options: &Options,
+    options: &KeyedOptions,
     limits: &dyn Limits,
 ) -> Result<Found, Error> {
     cursor.begin(key);
     let wrong = |operations: u64, message: String| Found {
-        word: WRONG,
+        verdict: None,
         operations,
         reason: Some(message),
         report: None,
@@ -152,7 +153,7 @@ fn check_key(
     };
     cursor.not_before = before.unwrap_or(0);
     let label = format!("{} {key}", options.by);
-    let asked = judge::Key { label: &label, ops: cursor, begin: states.as_deref(), cut: options.cut, limits };
+    let asked = omnilink_judge::Key { label: &label, ops: cursor, begin: states.as_deref(), cut: options.cut, limits };
     let checked = judge.check_key(asked);
     let new = cursor.seen + cursor.skip()?;
     if let Some(error) = cursor.error.take() {
@@ -182,7 +183,7 @@ fn check_key(
         _ => None,
     };
     Ok(Found {
-        word: found.word,
+        verdict: Some(found.verdict),
         operations: new,
         reason: found.reason,
         report: found.report.map(|report| report.to_json()),
@@ -496,7 +497,7 @@ impl Table {
             (None, key) => self.text_keys.append_value(key.to_string()),
         }
         self.operations.append_value(i64::try_from(found.operations).unwrap_or(i64::MAX));
-        self.words.append_value(found.word);
+        self.words.append_value(found.verdict.map_or(WRONG, KeyVerdict::word));
         self.reasons.append_option(found.reason);
         self.reports.append_option(found.report);
         self.carried.append_option(found.carried);

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use columns::{CARRIED, Keys, Text};
-use history::{Call, End, History, ProcessId, Record, Trace};
-use judge::{Case, Judge, Recording, Unlimited};
-use omnilink_keyed::{Options, check_sorted};
+use omnilink_columns::{CARRIED, Keys, Text};
+use omnilink_history::{Call, End, History, ProcessId, Record, Trace};
+use omnilink_judge::{Case, Judge, Recording, Unlimited};
+use omnilink_keyed::{KeyedOptions, check_sorted};
 use proptest::prelude::*;
 
 type Step = (i64, u32, u64, u64, bool, i64);
@@ -32,12 +32,12 @@ fn trace(steps: &[Step]) -> Trace {
 }
 
 fn judge() -> Judge {
-    Judge::new("register:initial=0", judge::Options::default()).expect("a built-in specification")
+    Judge::new("register:initial=0", omnilink_judge::CheckOptions::default()).expect("a built-in specification")
 }
 
 /// The verdict of each key, and what it carries.
 fn check(batches: Vec<RecordBatch>, cut: Option<u64>) -> BTreeMap<String, (String, Option<String>)> {
-    let options = Options { cut, ..Options::default() };
+    let options = KeyedOptions { cut, ..KeyedOptions::default() };
     let mut found = BTreeMap::new();
     let mut emit = |batch: RecordBatch| {
         let text = |name: &str| Text::of(name, batch.column_by_name(name).expect("a column")).expect("text");
@@ -54,7 +54,7 @@ fn check(batches: Vec<RecordBatch>, cut: Option<u64>) -> BTreeMap<String, (Strin
 }
 
 fn batch(trace: &Trace) -> RecordBatch {
-    columns::write(trace, Some("object")).expect("columns")
+    omnilink_columns::write(trace, Some("object")).expect("columns")
 }
 
 /// The same operations, each key by itself and without columns.

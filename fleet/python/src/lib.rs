@@ -4,8 +4,8 @@ use std::fs;
 
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
-use judge::{Judge, Unlimited};
-use keyed::{Options, check_sorted};
+use omnilink_judge::{Judge, Unlimited};
+use omnilink_keyed::{KeyedOptions, check_sorted};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 #[pyclass(frozen)]
 struct Checker {
     judge: Judge,
-    options: Options,
+    options: KeyedOptions,
     /// The files of the specification, if they were passed as text.
     _files: Option<TempDir>,
 }
@@ -38,9 +38,14 @@ impl Checker {
         let spec =
             files.as_ref().map_or_else(|| spec.to_owned(), |files| files.path().join(spec).display().to_string());
         let level = level.map(str::parse).transpose().map_err(|error| PyValueError::new_err(format!("{error}")))?;
-        let options = judge::Options { level, max_width, jobs: Some(1), ..judge::Options::default() };
+        let options =
+            omnilink_judge::CheckOptions { level, max_width, jobs: Some(1), ..omnilink_judge::CheckOptions::default() };
         let judge = Judge::new(&spec, options).map_err(|failed| PyValueError::new_err(failed.message()))?;
-        Ok(Checker { judge, options: Options { by: by.to_owned(), cut, ..Options::default() }, _files: files })
+        Ok(Checker {
+            judge,
+            options: KeyedOptions { by: by.to_owned(), cut, ..KeyedOptions::default() },
+            _files: files,
+        })
     }
 
     /// Checks record batches that are sorted by key, start and end; returns record batches with a row for each key.

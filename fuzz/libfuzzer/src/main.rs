@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 static TARGET: LazyLock<fn(&[u8])> = LazyLock::new(|| {
     let name = env::var("OMNILINK_FUZZ_TARGET").expect("`OMNILINK_FUZZ_TARGET` names a target");
-    let target = fuzz::TARGETS.iter().find(|target| target.0 == name);
+    let target = omnilink_fuzz::TARGETS.iter().find(|target| target.0 == name);
     target.unwrap_or_else(|| panic!("there is no target `{name}`")).1
 });
 

@@ -6,12 +6,12 @@
 //! partition.
 //!
 //! ```no_run
-//! use kafka::{Kafka, Options};
-//! use monitor::share::Log;
+//! use omnilink_kafka::{Kafka, KafkaOptions};
+//! use omnilink_monitor::share::Log;
 //!
-//! let kafka = Kafka::connect(&Options { brokers: "127.0.0.1:9092", topic: "ops", properties: "" })?;
+//! let kafka = Kafka::connect(&KafkaOptions { brokers: "127.0.0.1:9092", topic: "ops", properties: "" })?;
 //! kafka.follow(3, None, &mut |messages| messages.is_empty())?;
-//! # Ok::<(), monitor::share::StoreError>(())
+//! # Ok::<(), omnilink_monitor::share::StoreError>(())
 //! ```
 //!
 //! **Losses.** A consumer may not move to another offset by itself. If its offset is not in the partition, the broker
@@ -28,7 +28,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use monitor::share::{Log, Message, StoreError};
+use omnilink_monitor::share::{Log, Message, StoreError};
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
@@ -73,7 +73,7 @@ const FIXED: &[(&str, &str)] = &[
 
 /// How to connect.
 #[derive(Clone, Copy, Debug)]
-pub struct Options<'a> {
+pub struct KafkaOptions<'a> {
     /// The first brokers to ask, such as `127.0.0.1:9092`, separated by commas.
     pub brokers: &'a str,
     /// The topic.
@@ -91,7 +91,7 @@ pub struct Kafka {
 
 impl Kafka {
     /// Connects. The topic has to exist.
-    pub fn connect(options: &Options<'_>) -> Result<Kafka, StoreError> {
+    pub fn connect(options: &KafkaOptions<'_>) -> Result<Kafka, StoreError> {
         let config = configure(options)?;
         let consumer = create_consumer(&config)?;
         let partitions = count_partitions(&consumer, options.topic, PATIENCE).map_err(|error| {
@@ -126,7 +126,7 @@ impl Log for Kafka {
 }
 
 /// The configuration of all consumers of a topic.
-fn configure(options: &Options<'_>) -> Result<ClientConfig, StoreError> {
+fn configure(options: &KafkaOptions<'_>) -> Result<ClientConfig, StoreError> {
     let own = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
     let mut config = ClientConfig::new();
     config.extend(DEFAULTS.iter().map(own));

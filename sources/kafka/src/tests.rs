@@ -19,7 +19,7 @@ fn cluster(partitions: i32) -> Cluster {
 
 fn connect(cluster: &Cluster) -> Kafka {
     let brokers = cluster.bootstrap_servers();
-    Kafka::connect(&Options { brokers: &brokers, topic: TOPIC, properties: "" }).expect("a log")
+    Kafka::connect(&KafkaOptions { brokers: &brokers, topic: TOPIC, properties: "" }).expect("a log")
 }
 
 /// Writes messages, each to the partition that it names.
@@ -141,7 +141,7 @@ fn a_partition_that_ends_before_the_position_is_an_error() {
 #[test]
 fn mistakes_are_named_without_values() {
     let check = |properties: &str| {
-        let options = Options { brokers: "127.0.0.1:1", topic: TOPIC, properties };
+        let options = KafkaOptions { brokers: "127.0.0.1:1", topic: TOPIC, properties };
         Kafka::connect(&options).err().expect("a mistake").to_string()
     };
     assert_eq!(check("# a comment\n\nsecret"), "line 3 of the properties: expected `name=value`");

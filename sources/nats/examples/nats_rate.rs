@@ -11,10 +11,10 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use async_nats::jetstream;
-use judge::Judge;
-use monitor::share::{Log, Message};
-use monitor::{Lines, Monitor};
-use nats::{Nats, Options};
+use omnilink_judge::Judge;
+use omnilink_monitor::share::{Log, Message};
+use omnilink_monitor::{Lines, Monitor};
+use omnilink_nats::{Nats, NatsOptions};
 
 /// The number of operations in a message.
 const IN_MESSAGE: u64 = 100;
@@ -28,7 +28,7 @@ fn main() {
     let operations: u64 = arguments.next().map_or(1_000_000, |count| count.parse().expect("a number"));
     let stream = format!("RATE{}", std::process::id());
     publish(&server, &stream, operations);
-    let options = Options { servers: &server, stream: &stream, partitions: 1, group: "rate", credentials: None };
+    let options = NatsOptions { servers: &server, stream: &stream, partitions: 1, group: "rate", credentials: None };
     let nats = Nats::connect(&options).expect("a connection");
     let read = |each: &mut dyn FnMut(&[u8]) -> u64| {
         let (mut count, began) = (0, Instant::now());
@@ -43,8 +43,10 @@ fn main() {
         operations as f64 / began.elapsed().as_secs_f64()
     };
     println!("bare client: {:.0} operations a second", read(&mut |_| IN_MESSAGE));
-    let judge = Judge::new("register:initial=0", judge::Options::default()).expect("a built-in specification");
-    let (mut monitor, mut lines, mut fed) = (Monitor::new(judge, monitor::Options::default()), Lines::default(), 0);
+    let judge =
+        Judge::new("register:initial=0", omnilink_judge::CheckOptions::default()).expect("a built-in specification");
+    let (mut monitor, mut lines, mut fed) =
+        (Monitor::new(judge, omnilink_monitor::MonitorOptions::default()), Lines::default(), 0);
     let rate = read(&mut |text| {
         for line in std::str::from_utf8(text).expect("text").lines() {
             monitor.feed(lines.read(line).expect("a line"));

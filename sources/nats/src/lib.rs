@@ -5,14 +5,14 @@
 //! nothing else counts.
 //!
 //! ```no_run
-//! use monitor::share::Log;
-//! use nats::{Nats, Options};
+//! use omnilink_monitor::share::Log;
+//! use omnilink_nats::{Nats, NatsOptions};
 //!
 //! let servers = "nats://127.0.0.1:4222";
-//! let options = Options { servers, stream: "OPS", partitions: 8, group: "omnilink", credentials: None };
+//! let options = NatsOptions { servers, stream: "OPS", partitions: 8, group: "omnilink", credentials: None };
 //! let nats = Nats::connect(&options)?;
 //! nats.follow(3, None, &mut |messages| messages.is_empty())?;
-//! # Ok::<(), monitor::share::StoreError>(())
+//! # Ok::<(), omnilink_monitor::share::StoreError>(())
 //! ```
 //!
 //! The client is asynchronous and monitors are not, so it runs on threads of its own.
@@ -27,7 +27,7 @@ use async_nats::jetstream::kv::{self, CreateErrorKind, Operation, UpdateErrorKin
 use async_nats::jetstream::{self, stream};
 use async_nats::{Client, ConnectOptions};
 use futures_util::StreamExt;
-use monitor::share::{Entry, Log, Message, Store, StoreError};
+use omnilink_monitor::share::{Entry, Log, Message, Store, StoreError};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
@@ -48,7 +48,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(2);
 
 /// How to connect.
 #[derive(Clone, Debug)]
-pub struct Options<'a> {
+pub struct NatsOptions<'a> {
     /// The servers, such as `nats://127.0.0.1:4222`, separated by commas.
     pub servers: &'a str,
     /// The stream.
@@ -74,13 +74,13 @@ pub struct Nats {
 
 impl Nats {
     /// Connects. The stream has to exist; the store is created if it does not.
-    pub fn connect(options: &Options<'_>) -> Result<Nats, StoreError> {
+    pub fn connect(options: &NatsOptions<'_>) -> Result<Nats, StoreError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .map_err(|error| StoreError(error.to_string()))?;
-        let Options { servers, stream, partitions, group, credentials } = *options;
+        let NatsOptions { servers, stream, partitions, group, credentials } = *options;
         let (client, stream, subject, store) = runtime.block_on(async {
             let mut connect = ConnectOptions::new().name("omnilink").request_timeout(Some(PATIENCE));
             if let Some(path) = credentials {

@@ -10,9 +10,9 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use history::format::otlp::{Arrived, Live};
-use judge::Judge;
-use monitor::{Line, Monitor, Options};
+use omnilink_history::format::otlp::{Arrived, Live};
+use omnilink_judge::Judge;
+use omnilink_monitor::{Line, Monitor, MonitorOptions};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_client::TraceServiceClient;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
@@ -29,12 +29,13 @@ fn main() {
     let requests: Vec<_> = (0..spans).step_by(IN_REQUEST as usize).map(request).collect();
     let spans = requests.len() as u64 * IN_REQUEST;
     println!("received: {:.0} spans a second", send(requests.clone(), spans, Arc::new(|_| Ok(()))));
-    let judge = Judge::new("register:initial=0", judge::Options::default()).expect("a built-in specification");
-    let state = Arc::new(Mutex::new((Live::default(), Monitor::new(judge, Options::default()), 0_u64)));
+    let judge =
+        Judge::new("register:initial=0", omnilink_judge::CheckOptions::default()).expect("a built-in specification");
+    let state = Arc::new(Mutex::new((Live::default(), Monitor::new(judge, MonitorOptions::default()), 0_u64)));
     let shared = state.clone();
-    let sink: otlp::Sink = Arc::new(move |spans| {
+    let sink: omnilink_otlp::Sink = Arc::new(move |spans| {
         let (live, monitor, requests) = &mut *shared.lock().expect("no panic");
-        for arrived in live.take(spans).map_err(|error| otlp::Refused::Wrong(error.full()))? {
+        for arrived in live.take(spans).map_err(|error| omnilink_otlp::Refused::Wrong(error.full()))? {
             let Arrived::Operation(operation) = arrived else { panic!("an operation") };
             monitor.feed(Line::Operation(operation));
         }
@@ -51,11 +52,11 @@ fn main() {
 }
 
 /// Sends requests one after the other, and returns how many spans were taken in a second.
-fn send(requests: Vec<ExportTraceServiceRequest>, spans: u64, sink: otlp::Sink) -> f64 {
+fn send(requests: Vec<ExportTraceServiceRequest>, spans: u64, sink: omnilink_otlp::Sink) -> f64 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("an address");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
-    let options = otlp::Options { is_allowed: Box::new(|_| true), tls: None, most_bytes: 64 << 20 };
-    otlp::serve(listener, options, sink).expect("a server");
+    let options = omnilink_otlp::GrpcOptions { is_allowed: Box::new(|_| true), tls: None, most_bytes: 64 << 20 };
+    omnilink_otlp::serve(listener, options, sink).expect("a server");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let channel = tonic::transport::Endpoint::new(address).expect("an address").connect().await;

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use history::format::otlp::Spans;
+use omnilink_history::format::otlp::Spans;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{TraceService, TraceServiceServer};
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use tokio_stream::wrappers::TcpListenerStream;
@@ -30,7 +30,7 @@ pub type Sink = Arc<dyn Fn(Spans) -> Result<(), Refused> + Send + Sync>;
 pub type IsAllowed = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
 /// How to receive.
-pub struct Options {
+pub struct GrpcOptions {
     /// Whether what a caller sends as `authorization` is enough.
     pub is_allowed: IsAllowed,
     /// A certificate and its key, as PEM.
@@ -40,7 +40,7 @@ pub struct Options {
 }
 
 /// Receives until the program ends, on threads of its own.
-pub fn serve(listener: TcpListener, options: Options, sink: Sink) -> std::io::Result<()> {
+pub fn serve(listener: TcpListener, options: GrpcOptions, sink: Sink) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let mut server = Server::builder();

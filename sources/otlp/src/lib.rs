@@ -1,22 +1,22 @@
 //! Receives spans of OpenTelemetry: OTLP in protobuf, and with the feature `grpc` over gRPC.
 //!
-//! What a span means is decided in [`history::format::otlp`]; here it only gets there.
+//! What a span means is decided in [`omnilink_history::format::otlp`]; here it only gets there.
 //!
 //! ```
-//! let spans = otlp::decode(b"")?;
-//! assert!(history::format::otlp::Live::default().take(spans)?.is_empty());
-//! # Ok::<(), history::format::FormatError>(())
+//! let spans = omnilink_otlp::decode(b"")?;
+//! assert!(omnilink_history::format::otlp::Live::default().take(spans)?.is_empty());
+//! # Ok::<(), omnilink_history::format::FormatError>(())
 //! ```
 
 #[cfg(feature = "grpc")]
 mod grpc;
 
 #[cfg(feature = "grpc")]
-pub use grpc::{IsAllowed, Options, Refused, Sink, serve};
-use history::Value;
-use history::format::json::Json;
-use history::format::otlp::{Attributes, Kind, Raw, Spans, matters};
-use history::format::{FormatError, Location};
+pub use grpc::{GrpcOptions, IsAllowed, Refused, Sink, serve};
+use omnilink_history::Value;
+use omnilink_history::format::json::Json;
+use omnilink_history::format::otlp::{Attributes, Kind, Raw, Spans, matters};
+use omnilink_history::format::{FormatError, Location};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
@@ -125,8 +125,8 @@ fn wrong(message: impl Into<String>) -> FormatError {
 
 #[cfg(test)]
 mod tests {
-    use history::End;
-    use history::format::otlp::{Arrived, Live};
+    use omnilink_history::End;
+    use omnilink_history::format::otlp::{Arrived, Live};
     use opentelemetry_proto::tonic::resource::v1::Resource;
     use opentelemetry_proto::tonic::trace::v1::ScopeSpans;
 

@@ -47,8 +47,10 @@ const WITH_TOOLS: &[&str] = &["omnilink", "omnilink-cli", "omnilink-explore", "o
 const STEPS: &[Step] = &[
     Step::new("format", "`cargo fmt --check`", |workspace| workspace.cargo("fmt --check")),
     Step::new("tidy", "`cargo xtask tidy`: the rules below, and the tables of documents", tidy::check),
-    Step::new("clippy", "`cargo clippy --all-targets -- -D warnings`", |workspace| {
-        workspace.cargo("clippy --all-targets -- -D warnings")
+    Step::new("clippy", "`cargo clippy --all-targets -- -D warnings`, also of the example that calls our crates", |workspace| {
+        workspace.cargo("clippy --all-targets -- -D warnings")?;
+        let example = "--manifest-path examples/jdk-levels/Cargo.toml --target-dir target";
+        workspace.cargo(&format!("clippy --all-targets {example} -- -D warnings"))
     }),
     Step::new("facade", "`cargo clippy -p omnilink --no-default-features -- -D warnings`", |workspace| {
         workspace.cargo("clippy --package omnilink --no-default-features -- -D warnings")

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use fastrand::Rng;
-use testkit::tla;
+use omnilink_testkit::tla;
 
 use super::canonical::canonical;
 use super::compare::Difference;

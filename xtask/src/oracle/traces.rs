@@ -16,10 +16,10 @@ use std::process::{Command, Output};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use history::Trace;
-use history::format::jsonl;
+use omnilink_history::Trace;
+use omnilink_history::format::jsonl;
+use omnilink_testkit::recording::{Example, corrupt, record};
 use serde_json::Value;
-use testkit::recording::{Example, corrupt, record};
 
 use super::compare::Difference;
 use super::engine::Engine;

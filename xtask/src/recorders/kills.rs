@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use fastrand::Rng;
-use history::format::binary::{self, SegmentReader};
-use history::{History, Record, Value};
+use omnilink_history::format::binary::{self, SegmentReader};
+use omnilink_history::{History, Record, Value};
 
 use super::programs::{Programs, Set};
 use super::{Options, Scratch};

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use campaign::How;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use omnilink_campaign::How;
 
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::Output;

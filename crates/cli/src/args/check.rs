@@ -135,8 +135,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) output: Option<PathBuf>,
 
     /// Input format [default: detected].
-    #[arg(long, value_name = "FORMAT", value_parser = judge::input::parse_format)]
-    pub(crate) from: Option<judge::input::Kind>,
+    #[arg(long, value_name = "FORMAT", value_parser = omnilink_judge::input::parse_format)]
+    pub(crate) from: Option<omnilink_judge::input::Kind>,
 
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]

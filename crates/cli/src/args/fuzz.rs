@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use campaign::Choice;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use explore::{Disturbance, parse_range};
+use omnilink_campaign::Choice;
+use omnilink_explore::{Disturbance, parse_range};
 
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::{Extra, LevelArgs, Output, Progress, SinceArgs, StoreArgs};

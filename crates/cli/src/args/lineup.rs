@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use campaign::How;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
-use lineup::Test;
+use omnilink_campaign::How;
+use omnilink_lineup::Test;
 
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::{Output, Progress};

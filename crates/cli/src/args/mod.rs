@@ -5,15 +5,15 @@ mod check;
 mod control;
 mod fuzz;
 mod harness;
+mod inspection;
 mod install;
 mod lineup;
 mod log;
-mod look;
 mod monitor;
 mod scheduling;
 mod shared;
 mod spec;
-mod trust;
+mod verification;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -22,14 +22,14 @@ pub(crate) use check::{CheckArgs, CheckOutput, ConvertArgs, DoctorArgs, Writable
 pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand};
 pub(crate) use harness::{Ci, GenArgs, InitArgs, Language, SchemaArgs, SchemaOf, Template};
+pub(crate) use inspection::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
 pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::{LineupArgs, Size};
 pub(crate) use log::{InferArgs, LogCommand};
-pub(crate) use look::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
 pub(crate) use monitor::{MonitorArgs, Unit};
 pub(crate) use shared::{About, Extra, ExtraKind, Output, Progress};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
-pub(crate) use trust::{ConfirmArgs, ExportArgs, ExportCommand, WitnessArgs, WitnessCommand};
+pub(crate) use verification::{ConfirmArgs, ExportArgs, ExportCommand, WitnessArgs, WitnessCommand};
 
 /// Check whether a specification allows what your system did, and explain why not.
 #[derive(Debug, Parser)]

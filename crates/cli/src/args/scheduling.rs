@@ -1,9 +1,9 @@
 //! Options for controlled schedules, which `fuzz` and `lineup` share.
 
-use campaign::How;
 use clap::builder::PossibleValue;
 use clap::{Args, value_parser};
-use explore::{MOST_STEPS, Order, STEP_LIMIT};
+use omnilink_campaign::How;
+use omnilink_explore::{ExecutionOrder, MOST_STEPS, STEP_LIMIT};
 
 /// Schedule selection.
 #[derive(Debug, Clone, Args)]
@@ -33,9 +33,9 @@ pub(crate) struct Scheduling {
 
 impl Scheduling {
     /// The order for each execution, without its schedule.
-    pub(crate) fn order(&self, seed: u64, batch: bool) -> Order {
+    pub(crate) fn order(&self, seed: u64, batch: bool) -> ExecutionOrder {
         let Scheduling { depth, max_steps, weak_memory, plain, .. } = *self;
-        Order { seed, depth, weak: weak_memory, plain, batch, limit: max_steps, ..Order::default() }
+        ExecutionOrder { seed, depth, weak: weak_memory, plain, batch, limit: max_steps, ..ExecutionOrder::default() }
     }
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
-use history::Precedence;
-use judge::Assumption;
-use judge::load::Around;
-use weak::Level;
+use omnilink_history::Precedence;
+use omnilink_judge::Assumption;
+use omnilink_judge::load::Around;
+use omnilink_weak::Level;
 
 /// The format of a history, the files of its specification, and the limits of the check.
 #[derive(Clone, Debug, Args)]
@@ -27,8 +27,8 @@ pub(crate) struct About {
     pub(crate) settings: Option<PathBuf>,
 
     /// Format of the histories [default: detected].
-    #[arg(long, value_name = "FORMAT", value_parser = judge::input::parse_format)]
-    pub(crate) from: Option<judge::input::Kind>,
+    #[arg(long, value_name = "FORMAT", value_parser = omnilink_judge::input::parse_format)]
+    pub(crate) from: Option<omnilink_judge::input::Kind>,
 
     #[command(flatten)]
     pub(crate) level: LevelArgs,
@@ -131,10 +131,12 @@ impl LevelArgs {
     }
 
     /// The order, if every operation sees everything before it.
-    pub(crate) fn strong(&self) -> Result<Precedence, judge::InputError> {
+    pub(crate) fn strong(&self) -> Result<Precedence, omnilink_judge::InputError> {
         let level = self.level();
         level.criterion().map(|criterion| criterion.precedence).ok_or_else(|| {
-            judge::InputError::new(format!("unsupported at the level `{level}`: operations do not all see one state"))
+            omnilink_judge::InputError::new(format!(
+                "unsupported at the level `{level}`: operations do not all see one state"
+            ))
         })
     }
 
@@ -168,11 +170,11 @@ pub(crate) enum Context {
     Recorded,
 }
 
-impl From<Context> for weak::Context {
-    fn from(context: Context) -> weak::Context {
+impl From<Context> for omnilink_weak::Context {
+    fn from(context: Context) -> omnilink_weak::Context {
         match context {
-            Context::Free => weak::Context::Free,
-            Context::Recorded => weak::Context::Recorded,
+            Context::Free => omnilink_weak::Context::Free,
+            Context::Recorded => omnilink_weak::Context::Recorded,
         }
     }
 }

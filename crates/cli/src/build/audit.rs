@@ -1,7 +1,7 @@
 //! `omnilink build audit`: what the scheduler can and cannot observe in a program.
 
-use explore::audit::{Audit, LibraryKind};
-use judge::InputError;
+use omnilink_explore::audit::{Audit, LibraryKind};
+use omnilink_judge::InputError;
 use serde_json::json;
 
 use crate::args::{AuditArgs, Output};
@@ -94,7 +94,7 @@ fn json(audit: &Audit) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use explore::audit::Library;
+    use omnilink_explore::audit::Library;
 
     use super::*;
 

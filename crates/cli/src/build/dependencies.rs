@@ -11,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
-use explore::instrument::cargo;
+use omnilink_explore::instrument::cargo;
 use serde_json::Value;
 
 /// The recorder, which runs on the threads of a test.

@@ -13,15 +13,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
-use explore::Runtime;
-use explore::instrument::cargo::{self, StandardLibrary};
-use explore::instrument::cxx::{Compiler, Family, compiler_words};
-use judge::InputError;
+use omnilink_explore::Runtime;
+use omnilink_explore::instrument::cargo::{self, StandardLibrary};
+use omnilink_explore::instrument::cxx::{Compiler, Family, compiler_words};
+use omnilink_judge::InputError;
 
 use crate::args::{BuildCommand, CargoArgs, CxxArgs};
 use crate::exit::Exit;
+use crate::kit::{kit, path, said_to_rust};
 use crate::terminal::complain;
-use crate::tools::{kit, path, said_to_rust};
 
 pub(crate) fn run(command: &BuildCommand) -> ExitCode {
     let done = match command {

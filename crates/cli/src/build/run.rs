@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use campaign::{DfsOptions, Error, FailedTest, How, Scheduling, TestRun, TestVerdict, Testing};
-use explore::{Blocked, Ended, Run, Store, audit, counted, panic_message};
-use report::clean;
-use settings::{FILE_NAME, KnownRace, Settings};
+use omnilink_campaign::{DfsOptions, Error, FailedTest, How, Scheduling, TestRun, TestVerdict, Testing};
+use omnilink_explore::{Blocked, Ended, Run, Store, audit, counted, panic_message};
+use omnilink_report::clean;
+use omnilink_settings::{FILE_NAME, KnownRace, Settings};
 
 use super::CALLED_IN;
 use super::libtest::{Listed, Selection, arguments_for, own_output};

@@ -1,6 +1,6 @@
 //! Follow-up commands for an inconclusive history: the same command with a larger limit, or another way to decide.
 
-use report::{Command, Limit, Verdict};
+use omnilink_report::{Command, Limit, Verdict};
 
 use crate::args::CheckArgs;
 
@@ -42,7 +42,7 @@ pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, kind: Kind) -> Vec<Com
             advice.push(command("more memory", with(&words(), "--max-memory", &memory)));
         }
         Limit::Width => {
-            let width = args.max_width.unwrap_or(judge::MAX_WIDTH).saturating_mul(MORE_WIDTH).to_string();
+            let width = args.max_width.unwrap_or(omnilink_judge::MAX_WIDTH).saturating_mul(MORE_WIDTH).to_string();
             advice.push(command("a larger width", with(&words(), "--max-width", &width)));
         }
     }
@@ -68,7 +68,7 @@ fn with(words: &[String], option: &str, value: &str) -> String {
         match word.split_once('=') {
             _ if word == option => drop(words.next()),
             Some((name, _)) if name == option => {}
-            _ => line.push(judge::quoted(word)),
+            _ => line.push(omnilink_judge::quoted(word)),
         }
     }
     line.extend([option.to_owned(), value.to_owned()]);

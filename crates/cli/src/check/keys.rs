@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use campaign::interval;
-use columns::file::TableWriter;
-use columns::{Key, Keys, Text};
-use explore::{NewFile, counted};
-use fleet::arrow::array::{Array, RecordBatch};
-use fleet::{Error, Job, Summary};
-use history::{History, Trace};
-use judge::{Case, InputError, Judge, Recording, ShowOptions};
-use report::{Detail, Problem, Report, Timeline, Unchecked, clean};
+use omnilink_campaign::interval;
+use omnilink_columns::file::TableWriter;
+use omnilink_columns::{Key, Keys, Text};
+use omnilink_explore::{NewFile, counted};
+use omnilink_fleet::arrow::array::{Array, RecordBatch};
+use omnilink_fleet::{Error, Job, Summary};
+use omnilink_history::{History, Trace};
+use omnilink_judge::{Case, InputError, Judge, Recording, ShowOptions};
+use omnilink_report::{Detail, Problem, Report, Timeline, Unchecked, clean};
 
 use super::output;
 use super::{Found, specification};
@@ -167,10 +167,10 @@ fn not_accepted(batch: &RecordBatch) -> Result<Vec<Bad>, String> {
 fn timeline(judge: &Judge, job: &Job, key: &Key, name: &str) -> Option<Timeline> {
     let mut trace = Trace::default();
     for batch in job.operations_of(&key.to_string()).ok()? {
-        columns::read(&batch, &mut trace).ok()?;
+        omnilink_columns::read(&batch, &mut trace).ok()?;
     }
     let recording = Recording::of(History::new(trace).ok()?);
-    let case = &mut Case { recording: &recording, label: name, witness: None, limits: &judge::Unlimited };
+    let case = &mut Case { recording: &recording, label: name, witness: None, limits: &omnilink_judge::Unlimited };
     Some(judge.show(case, &ShowOptions::default()).ok()?.timeline)
 }
 

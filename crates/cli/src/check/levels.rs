@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use judge::{Judge, Limits as _, Recording, quoted};
-use report::clean;
+use omnilink_judge::{Judge, Limits as _, Recording, quoted};
+use omnilink_report::clean;
+use omnilink_weak::{ByAction, Found, Level};
 use serde_json::json;
-use weak::{ByAction, Found, Level};
 
 use super::{histories, specification};
 use crate::args::{CheckArgs, CheckOutput};

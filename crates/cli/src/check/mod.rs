@@ -11,10 +11,10 @@ use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use explore::NewFile;
-use judge::input::InputError;
-use judge::{Case, Failed, Judge, Recording, ShowOptions, Stage, is_tla};
-use report::{Coverage, Detail, Problem, Report, Timeline, Unchecked, Verdict, clean};
+use omnilink_explore::NewFile;
+use omnilink_judge::input::InputError;
+use omnilink_judge::{Case, Failed, Judge, Recording, ShowOptions, Stage, is_tla};
+use omnilink_report::{Coverage, Detail, Problem, Report, Timeline, Unchecked, Verdict, clean};
 
 use self::advice::Kind;
 use crate::args::{CheckArgs, CheckOutput, Extra};
@@ -132,7 +132,8 @@ impl Asked {
     fn give_up(&self, known: &GivenUp, mut found: Found, path: &Path, following: &[PathBuf]) -> Exit {
         let level = &self.args.about.level.level();
         let spec = self.spec();
-        let mut report = judge::given_up(&label(path), &spec, level, known.stop, known.stage, known.operations);
+        let mut report =
+            omnilink_judge::given_up(&label(path), &spec, level, known.stop, known.stage, known.operations);
         report.stats.seconds = known.elapsed.as_secs_f64();
         let kind = match known.stage {
             Stage::Following => Kind::Log,
@@ -143,7 +144,7 @@ impl Asked {
         let name = report.history.name.clone();
         found.reports.push(report);
         for path in following {
-            let mut report = judge::given_up(&label(path), &spec, level, known.stop, Stage::Preparing, 0);
+            let mut report = omnilink_judge::given_up(&label(path), &spec, level, known.stop, Stage::Preparing, 0);
             report.notes.push(format!("not started, because the check of `{name}` did not stop in time"));
             found.reports.push(report);
         }
@@ -295,7 +296,7 @@ fn unchecked(failed: &Failed, history: &str, spec: &str) -> Unchecked {
 fn specification(args: &CheckArgs) -> Result<(String, &[PathBuf]), Exit> {
     match (&args.spec, &*args.paths) {
         (Some(name), histories) => Ok((name.clone(), histories)),
-        (None, [first, histories @ ..]) if is_tla(first) || judge::is_lineup(first) => {
+        (None, [first, histories @ ..]) if is_tla(first) || omnilink_judge::is_lineup(first) => {
             Ok((first.display().to_string(), histories))
         }
         (None, _) => {

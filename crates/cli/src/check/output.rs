@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use judge::InputError;
-use page::Listed;
-use report::{Detail, ReadError, Report, Timeline, Unchecked, Verdict, clean, visible_json};
+use omnilink_judge::InputError;
+use omnilink_page::Listed;
+use omnilink_report::{Detail, ReadError, Report, Timeline, Unchecked, Verdict, clean, visible_json};
 use serde_json::json;
 
 use crate::args::{CheckArgs, CheckOutput, Extra, ExtraKind};
@@ -24,9 +24,9 @@ pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
             return;
         }
         // The stream strips colors where they are not wanted.
-        out!("{}", report::text_within(report, detail, true, terminal::width()));
+        out!("{}", omnilink_report::text_within(report, detail, true, terminal::width()));
         if args.stats {
-            out!("{}", report::stats(report));
+            out!("{}", omnilink_report::stats(report));
         }
     }
 }
@@ -35,15 +35,15 @@ pub(super) fn show(args: &CheckArgs, detail: Detail, report: &Report) {
 pub(crate) fn write(format: CheckOutput, extras: &[Extra], found: &Found) -> Result<(), (String, InputError)> {
     let (reports, unchecked) = (&found.reports, &found.unchecked);
     match format {
-        CheckOutput::Human => out!("{}", report::summary(reports, unchecked)),
+        CheckOutput::Human => out!("{}", omnilink_report::summary(reports, unchecked)),
         CheckOutput::Json => out!("{}", document(reports, unchecked)),
-        CheckOutput::Md => out!("{}", report::markdown(reports, unchecked)),
+        CheckOutput::Md => out!("{}", omnilink_report::markdown(reports, unchecked)),
     }
     let is_action = std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true");
     if is_action && format == CheckOutput::Human {
-        out!("{}", report::github(reports, unchecked));
+        out!("{}", omnilink_report::github(reports, unchecked));
         if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") {
-            append(&PathBuf::from(path), &report::markdown(reports, unchecked))?;
+            append(&PathBuf::from(path), &omnilink_report::markdown(reports, unchecked))?;
         }
     }
     write_extras(extras, reports, &found.timelines, unchecked)
@@ -63,9 +63,9 @@ pub(crate) fn write_extras(
                 continue;
             }
             ExtraKind::Json => document(reports, unchecked),
-            ExtraKind::JUnit => report::junit(reports, unchecked),
-            ExtraKind::Markdown => report::markdown(reports, unchecked),
-            ExtraKind::Sarif => visible_json(&report::sarif(reports, unchecked)),
+            ExtraKind::JUnit => omnilink_report::junit(reports, unchecked),
+            ExtraKind::Markdown => omnilink_report::markdown(reports, unchecked),
+            ExtraKind::Sarif => visible_json(&omnilink_report::sarif(reports, unchecked)),
         };
         files::write(path, &text).map_err(|error| (path.display().to_string(), error))?;
     }
@@ -89,12 +89,12 @@ fn write_pages(
     let mut names = HashSet::new();
     let mut listed = Vec::new();
     for (place, report) in reports.iter().enumerate() {
-        let sentence = report::sentence(report);
+        let sentence = omnilink_report::sentence(report);
         let page = sentence.as_ref().map(|_| page_name(path, &report.history.name, &mut names));
         if let Some(name) = &page {
             write(&path.with_file_name(name), &files::page(report, timelines.get(place), None, None))?;
         }
-        let (name, verdict) = (report.history.name.clone(), report::verdict_word(report).to_owned());
+        let (name, verdict) = (report.history.name.clone(), omnilink_report::verdict_word(report).to_owned());
         listed.push(Listed { name, verdict, sentence: sentence.unwrap_or_default(), page });
     }
     listed.extend(unchecked.iter().map(|history| Listed {
@@ -103,9 +103,9 @@ fn write_pages(
         sentence: history.problems.first().map(|problem| problem.message.clone()).unwrap_or_default(),
         page: None,
     }));
-    let summary = report::summary(reports, unchecked);
+    let summary = omnilink_report::summary(reports, unchecked);
     let summary = if summary.is_empty() { "No histories" } else { summary.trim_end() };
-    write(path, &page::listing(TOOL, summary, &listed))
+    write(path, &omnilink_page::listing(TOOL, summary, &listed))
 }
 
 /// The page of a history beside the list: `report.html` and `runs/a.jsonl` give `report-a.jsonl.html`.

@@ -7,10 +7,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use campaign::{environment, follow};
-use explore::{Once, Store};
-use history::OpId;
-use judge::{InputError, Recording};
+use omnilink_campaign::{environment, follow};
+use omnilink_explore::{Once, Store};
+use omnilink_history::OpId;
+use omnilink_judge::{InputError, Recording};
 
 use super::load;
 use crate::args::DebugArgs;

@@ -4,8 +4,8 @@ pub(crate) mod debug;
 pub(crate) mod replay;
 pub(crate) mod shrink;
 
-use campaign::{Error, Replay};
-use explore::Store;
+use omnilink_campaign::{Error, Replay};
+use omnilink_explore::Store;
 
 use crate::args::Kept;
 use crate::host::HOST;

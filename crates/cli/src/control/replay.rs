@@ -1,9 +1,9 @@
 //! `omnilink replay`: replays a kept run step by step, and compares.
 
-use campaign::{Replay, Tried};
-use explore::Ended;
-use judge::Recording;
-use report::{Detail, Report};
+use omnilink_campaign::{Replay, Tried};
+use omnilink_explore::Ended;
+use omnilink_judge::Recording;
+use omnilink_report::{Detail, Report};
 
 use super::load;
 use crate::args::ReplayArgs;
@@ -40,7 +40,7 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
     let digest = replay.run.controlled.as_ref().map_or("", |controlled| &controlled.digest);
     outln!(
         "replayed{times}: {}, the same addresses and values as when it ran (fingerprint {digest})",
-        explore::counted(steps, "step")
+        omnilink_explore::counted(steps, "step")
     );
     Ok(exit)
 }
@@ -59,7 +59,7 @@ fn print_verdict(replay: &Replay, ended: &Ended, report: Option<Report>) -> Exit
     let mut verdict = Exit::Accepted;
     if let Some(mut report) = report {
         report.next.clear(); // The trace is about to be deleted.
-        out!("{}", report::text(&report, Detail::Brief, true));
+        out!("{}", omnilink_report::text(&report, Detail::Brief, true));
         verdict = exit_of(&report);
     }
     let race = replay.run.raced();
@@ -79,7 +79,7 @@ fn print_steps(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Resul
         false => None,
     };
     let shown = replay.interleaving(tried, history, report);
-    let without = campaign::without_switches(replay, &tried.execution).map_err(print_campaign_error)?;
+    let without = omnilink_campaign::without_switches(replay, &tried.execution).map_err(print_campaign_error)?;
     outln!("{}", shown.with_switches(&without).text());
     Ok(())
 }

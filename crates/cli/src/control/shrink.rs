@@ -1,7 +1,7 @@
 //! `omnilink shrink`: a smaller run that fails for the same reason.
 
-use campaign::{Effort, Error, Shrunk, Smaller};
-use explore::{Controlled, Ended, Input, Only, Plan, Run, counted};
+use omnilink_campaign::{Effort, Error, Shrunk, Smaller};
+use omnilink_explore::{Controlled, Ended, Input, Only, Plan, Run, counted};
 
 use super::load;
 use crate::args::ShrinkArgs;
@@ -18,7 +18,7 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
     let replay = load(&args.kept)?;
     let before = &replay.run;
     let effort = Effort { tries: args.tries, runs: args.runs };
-    let Smaller { run, path } = campaign::shrink(&replay, effort, &mut |event| match event {
+    let Smaller { run, path } = omnilink_campaign::shrink(&replay, effort, &mut |event| match event {
         Shrunk::Begun(cause) => outln!("run {}: {}, {cause}", before.id, before.describe()),
         Shrunk::Smaller(plan) => outln!("smaller: {}", plan.describe()),
         Shrunk::NothingSmaller if before.plan.test.is_some() => {

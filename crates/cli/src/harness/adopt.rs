@@ -7,10 +7,10 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use harness::Plan;
-use judge::Complaint;
-use judge::load::{Around, Parts};
-use settings::{FILE_NAME, Settings};
+use omnilink_harness::Plan;
+use omnilink_judge::Complaint;
+use omnilink_judge::load::{Around, Parts};
+use omnilink_settings::{FILE_NAME, Settings};
 
 use super::generate;
 use super::host::{DIRECTORY, Host, Package};
@@ -62,7 +62,7 @@ pub(super) fn adopt(args: &InitArgs) -> Result<Adoption, Vec<Complaint>> {
     adoption.main = format!("{below}{}", files.main_name);
     adoption.created.push((format!("{below}{}", files.operations_name), files.operations));
     adoption.created.push((adoption.main.clone(), files.main));
-    adoption.created.push((setup::SCHEMA_FILE.to_owned(), settings::json_schema()));
+    adoption.created.push((setup::SCHEMA_FILE.to_owned(), omnilink_settings::json_schema()));
     match &host {
         None => adoption.created.extend(template::project_files(language)),
         Some(host) => adoption.add_nested(args, host)?,
@@ -292,17 +292,18 @@ fn find_spec(args: &InitArgs) -> Result<PathBuf, Complaint> {
         Some("`omnilink init --spec FILE.tla` names it, and `--template queue` starts with a new one".to_owned());
     if let Some(spec) = &args.spec {
         return match spec.is_file() {
-            true if judge::is_tla(spec) => Ok(spec.clone()),
+            true if omnilink_judge::is_tla(spec) => Ok(spec.clone()),
             true => Err(Complaint { help, ..Complaint::new(format!("{}: not a TLA+ module", spec.display())) }),
             false => Err(Complaint::new(format!("{}: no such file", spec.display()))),
         };
     }
     let own = Settings::read(&args.directory.join(FILE_NAME)).ok().and_then(|settings| settings.spec);
-    if let Some(spec) = own.filter(|spec| judge::is_tla(Path::new(spec))) {
+    if let Some(spec) = own.filter(|spec| omnilink_judge::is_tla(Path::new(spec))) {
         return Ok(args.directory.join(spec));
     }
     let entries = fs::read_dir(&args.directory).into_iter().flatten().flatten();
-    let mut specs: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| judge::is_tla(path)).collect();
+    let mut specs: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| omnilink_judge::is_tla(path)).collect();
     specs.sort();
     match &*specs {
         [only] => Ok(only.clone()),

@@ -4,15 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use harness::{Drift, Files, Plan, cpp, drift, rust};
-use judge::Complaint;
-use judge::load::{Around, Parts, read};
-use settings::Settings;
-use tla::config::{Assignment, Literal, LiteralKind, Meaning};
-use tla::program::Options;
-use tla::value::Value;
-use tla_syntax::Span;
-use tla_syntax::ast::Name;
+use omnilink_harness::{Drift, Files, Plan, cpp, drift, rust};
+use omnilink_judge::Complaint;
+use omnilink_judge::load::{Around, Parts, read};
+use omnilink_settings::Settings;
+use omnilink_tla::config::{Assignment, Literal, LiteralKind, Meaning};
+use omnilink_tla::program::LinkOptions;
+use omnilink_tla::value::Value;
+use omnilink_tla_syntax::Span;
+use omnilink_tla_syntax::ast::Name;
 
 use crate::args::{GenArgs, Language};
 use crate::exit::Exit;
@@ -107,9 +107,9 @@ pub(super) fn plan(spec: &Path, around: &Around, settings: &Settings) -> Result<
 
 fn plan_parts(mut parts: Parts, settings: &Settings) -> Result<Plan, Vec<Complaint>> {
     complete(&mut parts, settings);
-    let options = Options { skip_properties: true, ..Options::default() };
+    let options = LinkOptions { skip_properties: true, ..LinkOptions::default() };
     let program = parts.link(options, &[])?.program;
-    let complaint = |problem: &validate::Problem| Complaint::of_problem(&program.module.sources, problem);
+    let complaint = |problem: &omnilink_validate::Problem| Complaint::of_problem(&program.module.sources, problem);
     Plan::new(&program, settings).map_err(|problems| problems.iter().map(complaint).collect())
 }
 
@@ -170,7 +170,7 @@ fn complete(parts: &mut Parts, settings: &Settings) {
 /// Writes a file, and creates its directories.
 pub(super) fn store(path: &Path, text: &str) -> Result<(), Vec<Complaint>> {
     let parent = path.parent().unwrap_or(Path::new(""));
-    let written = fs::create_dir_all(parent).and_then(|()| explore::write_file(path, text));
+    let written = fs::create_dir_all(parent).and_then(|()| omnilink_explore::write_file(path, text));
     written.map_err(|error| vec![Complaint::new(format!("{}: {error}", path.display()))])
 }
 

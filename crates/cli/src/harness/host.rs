@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use judge::Complaint;
+use omnilink_judge::Complaint;
 use toml::{Table, Value};
 
 use crate::args::Language;

@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
-use harness::unfilled;
-use judge::Complaint;
-use judge::load::Around;
-use settings::Settings;
+use omnilink_harness::unfilled;
+use omnilink_judge::Complaint;
+use omnilink_judge::load::Around;
+use omnilink_settings::Settings;
 
 use super::adopt::{self, Adoption};
 use super::generate;
@@ -119,7 +119,7 @@ fn set_up_template(args: &InitArgs, template: Template) -> Result<(), Vec<Compla
     let language = args.lang.unwrap_or(Language::Rust);
     let project = Project { template, language, ci: args.ci };
     let mut files = project.files();
-    files.push((SCHEMA_FILE.to_owned(), settings::json_schema()));
+    files.push((SCHEMA_FILE.to_owned(), omnilink_settings::json_schema()));
     let operations = match language {
         Language::Rust => "src/operations.rs",
         Language::Cpp => "operations.hpp",

@@ -8,8 +8,8 @@
 use std::fs;
 use std::path::Path;
 
-use harness::read_header;
-use judge::Complaint;
+use omnilink_harness::read_header;
+use omnilink_judge::Complaint;
 use serde_json::{Value, json};
 
 use super::generate::store;
@@ -161,7 +161,7 @@ pub(super) fn undo(project: &Path, keeps_edited: bool) -> Result<Vec<String>, Ve
                 lines.push(format!("removed {path}"));
             }
             Step::Restore(_, text) => {
-                explore::write_file(&project.join(&path), &text).map_err(failed)?;
+                omnilink_explore::write_file(&project.join(&path), &text).map_err(failed)?;
                 lines.push(format!("restored {path}"));
             }
         }

@@ -16,8 +16,8 @@ use crate::exit::Exit;
 /// `omnilink schema`.
 pub(crate) fn print_schema(args: &SchemaArgs) -> Exit {
     match args.file {
-        SchemaOf::Settings => out!("{}", settings::json_schema()),
-        SchemaOf::Report => out!("{}", report::json_schema()),
+        SchemaOf::Settings => out!("{}", omnilink_settings::json_schema()),
+        SchemaOf::Report => out!("{}", omnilink_report::json_schema()),
     }
     Exit::Accepted
 }

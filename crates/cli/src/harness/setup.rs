@@ -3,7 +3,7 @@
 //! Settings of a specification that has no harness yet stay as they are, comments included: lines are added at the top,
 //! below `[harness]` and at the end, and nowhere else. Each added text is returned, so that it can be removed again.
 
-use settings::Settings;
+use omnilink_settings::Settings;
 
 /// The keys of a harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) fn new_settings(spec: &str, of_spec: &str, commands: &Commands) -> Re
 
 /// Settings with a harness, and the texts that were added.
 pub(super) fn add_harness(text: &str, spec: &str, commands: &Commands) -> Result<(String, Vec<String>), String> {
-    let wrong = |error: settings::BadSettings| error.to_string();
+    let wrong = |error: omnilink_settings::BadSettings| error.to_string();
     let before = Settings::parse(text).map_err(wrong)?;
     if !before.harness.run.is_empty() || !before.harness.build.is_empty() {
         return Err("it has a harness already: `build` and `run` in `[harness]`".to_owned());

@@ -8,10 +8,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::{Drift, Plan, drift, read_header, unfilled};
-use judge::Complaint;
-use judge::load::Around;
-use settings::{FILE_NAME, Settings};
+use omnilink_harness::{Drift, Plan, drift, read_header, unfilled};
+use omnilink_judge::Complaint;
+use omnilink_judge::load::Around;
+use omnilink_settings::{FILE_NAME, Settings};
 
 use super::generate;
 use crate::args::Language;
@@ -64,7 +64,7 @@ impl Existing<'_> {
     fn refuse_unknown_calls(&self) -> Result<(), Vec<Complaint>> {
         let harness = &self.settings.harness;
         let names_calls = !harness.weights.is_empty() || !harness.values.is_empty();
-        match names_calls && judge::is_tla(Path::new(self.spec)) {
+        match names_calls && omnilink_judge::is_tla(Path::new(self.spec)) {
             true => generate::plan(&self.directory.join(self.spec), &Around::default(), self.settings).map(|_| ()),
             false => Ok(()),
         }
@@ -72,7 +72,7 @@ impl Existing<'_> {
 
     /// The generated file, if this harness has one for this specification.
     fn find(&self) -> Result<Option<Generated>, Vec<Complaint>> {
-        if !judge::is_tla(Path::new(self.spec)) {
+        if !omnilink_judge::is_tla(Path::new(self.spec)) {
             return Ok(None);
         }
         let found = match &self.settings.harness.generated {
@@ -151,7 +151,8 @@ impl Existing<'_> {
         let Some(root) = generated.name.strip_suffix(files.operations_name) else { return Ok(()) };
         let path: PathBuf = self.directory.join(format!("{root}{}", files.main_name));
         let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
-        let never: Vec<String> = plan.calls.iter().filter(|call| call.weight == 0).map(harness::function).collect();
+        let never: Vec<String> =
+            plan.calls.iter().filter(|call| call.weight == 0).map(omnilink_harness::function).collect();
         let functions: Vec<String> = unfilled(&text).into_iter().filter(|name| !never.contains(name)).collect();
         if functions.is_empty() {
             return Ok(());

@@ -8,13 +8,15 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use campaign::{DfsOptions, Exploration, How, Isolated, LineupVerdict, ObjectProgram, Raced, Tested, Unexplained};
-use explore::{Blocked, Controlled, Ended, Program, Store, counted};
-use judge::InputError;
-use lineup::{Observations, Test};
-use report::clean;
+use omnilink_campaign::{
+    DfsOptions, Exploration, How, Isolated, LineupVerdict, ObjectProgram, Raced, Tested, Unexplained,
+};
+use omnilink_explore::{Blocked, Controlled, Ended, Program, Store, counted};
+use omnilink_judge::InputError;
+use omnilink_lineup::{Observations, Test};
+use omnilink_report::clean;
+use omnilink_settings::Accepted;
 use serde_json::json;
-use settings::Accepted;
 
 use self::rounds::{Meetings, Named, Round};
 use self::summary::Summary;
@@ -288,7 +290,8 @@ impl Session<'_> {
             return fs::write(path, observations.to_string()).map_err(|error| wrong(error.to_string()));
         }
         let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        let before: Observations = text.parse().map_err(|error: lineup::Unreadable| wrong(error.to_string()))?;
+        let before: Observations =
+            text.parse().map_err(|error: omnilink_lineup::Unreadable| wrong(error.to_string()))?;
         match before.difference(observations) {
             None => Ok(()),
             Some(difference) => {
@@ -329,8 +332,8 @@ impl Session<'_> {
 
     fn print_unexplained(&self, test: &Test, unexplained: &Unexplained, kept: Option<&str>) {
         let Unexplained { observed, failure, run, controlled } = unexplained;
-        outln!("\n{}\n", clean(&lineup::headline(test, failure)));
-        lineup::columns(test, observed).iter().for_each(|line| outln!("  {}", clean(line)));
+        outln!("\n{}\n", clean(&omnilink_lineup::headline(test, failure)));
+        omnilink_lineup::columns(test, observed).iter().for_each(|line| outln!("  {}", clean(line)));
         for closest in &failure.closest {
             outln!("\nclosest serial run: {}", clean(&closest.run.display(test)));
             for differing in &closest.differing {
@@ -433,11 +436,11 @@ fn word(verdict: &LineupVerdict) -> &'static str {
     }
 }
 
-fn answered(answer: &lineup::Answer) -> String {
+fn answered(answer: &omnilink_lineup::Answer) -> String {
     match answer {
-        lineup::Answer::Returned(results) if results.is_empty() => "returns".to_owned(),
-        lineup::Answer::Returned(results) => format!("returns {}", clean(results)),
-        lineup::Answer::Blocked => "blocks".to_owned(),
+        omnilink_lineup::Answer::Returned(results) if results.is_empty() => "returns".to_owned(),
+        omnilink_lineup::Answer::Returned(results) => format!("returns {}", clean(results)),
+        omnilink_lineup::Answer::Blocked => "blocks".to_owned(),
     }
 }
 
@@ -445,7 +448,7 @@ fn json(named: &Named, tested: &Tested, kept: Option<&str>, accepted: Option<&st
     let Tested { test, observations, verdict, .. } = tested;
     let why = match verdict {
         LineupVerdict::Nondeterministic(difference) => Some(difference.headline(test)),
-        LineupVerdict::Unexplained(unexplained) => Some(lineup::headline(test, &unexplained.failure)),
+        LineupVerdict::Unexplained(unexplained) => Some(omnilink_lineup::headline(test, &unexplained.failure)),
         LineupVerdict::Raced(raced) => Some(raced.cause.clone()),
         _ => None,
     };
@@ -468,7 +471,7 @@ fn json(named: &Named, tested: &Tested, kept: Option<&str>, accepted: Option<&st
         "concurrent": {
             "executions": tested.executions,
             "seconds": tested.concurrent_time.as_secs_f64(),
-            "explored": tested.explored.as_ref().map(campaign::Explored::json),
+            "explored": tested.explored.as_ref().map(omnilink_campaign::Explored::json),
         },
     })
 }

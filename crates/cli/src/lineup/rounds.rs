@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::time::Duration;
 
-use judge::InputError;
-use lineup::Test;
+use omnilink_judge::InputError;
+use omnilink_lineup::Test;
 
 use crate::args::{LineupArgs, Size};
 use crate::exit::Exit;

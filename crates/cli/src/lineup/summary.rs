@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use campaign::{LineupVerdict, Tested};
-use explore::counted;
-use report::clean;
+use omnilink_campaign::{LineupVerdict, Tested};
+use omnilink_explore::counted;
+use omnilink_report::clean;
 
 use crate::exit::Exit;
 use crate::limits;
@@ -64,9 +64,9 @@ impl Summary {
 
     /// Counts what was done for a test. `schedules` is how its schedules are chosen.
     pub(super) fn count(&mut self, tested: &Tested, schedules: &str) {
-        let is_complete = tested.explored.as_ref().is_some_and(campaign::Explored::covers_all);
+        let is_complete = tested.explored.as_ref().is_some_and(omnilink_campaign::Explored::covers_all);
         self.complete += u64::from(is_complete && matches!(tested.verdict, LineupVerdict::Passed));
-        let shortfall = tested.explored.as_ref().and_then(campaign::Explored::shortfall);
+        let shortfall = tested.explored.as_ref().and_then(omnilink_campaign::Explored::shortfall);
         match (&tested.verdict, shortfall) {
             (LineupVerdict::Passed | LineupVerdict::Unfinished, Some(why)) => {
                 *self.shortfalls.entry(why).or_default() += 1;

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
-use judge::InputError;
+use omnilink_judge::InputError;
 use toml::{Table, Value};
 
 use crate::args::Cli;
@@ -54,7 +54,7 @@ fn read(text: &str) -> Result<Vec<String>, InputError> {
     for (key, value) in table {
         if key != "source" && (!known.contains(&key.as_str()) || key == "config") {
             let message = format!("unknown key `{}`", key.escape_debug());
-            let help = suggest::hint(&key, known.iter().copied().chain(["source"]));
+            let help = omnilink_suggest::hint(&key, known.iter().copied().chain(["source"]));
             return Err(InputError {
                 message,
                 help: help.or_else(|| Some("see `omnilink monitor --help`".to_owned())),

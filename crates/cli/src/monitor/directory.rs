@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ::monitor::share::{Entry, Store, StoreError};
+use ::omnilink_monitor::share::{Entry, Store, StoreError};
 use flate2::Crc;
 use rustix::fs::{FlockOperation, flock};
 

@@ -1,6 +1,6 @@
 //! Watches the partitions of a broker, together with other monitors.
 //!
-//! Each partition that this monitor owns has a thread. Which ones these are is decided in [`monitor::share`].
+//! Each partition that this monitor owns has a thread. Which ones these are is decided in [`omnilink_monitor::share`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use ::monitor::Counts;
-use ::monitor::share::{Claim, Log, Member, Store, StoreError};
-use judge::InputError;
+use ::omnilink_monitor::Counts;
+use ::omnilink_monitor::share::{Claim, Log, Member, Store, StoreError};
+use omnilink_judge::InputError;
 
 #[cfg(feature = "kafka")]
 use super::directory::DirectoryStore;
@@ -85,14 +85,14 @@ impl Address {
 
     #[cfg(feature = "nats")]
     fn connect_nats(&self, args: &MonitorArgs) -> Result<Connected, Exit> {
-        let options = nats::Options {
+        let options = omnilink_nats::NatsOptions {
             servers: &self.servers,
             stream: &self.stream,
             partitions: args.partitions,
             group: &args.group,
             credentials: args.credentials.as_deref(),
         };
-        let nats = Arc::new(nats::Nats::connect(&options).map_err(|error| wrong(&args.source, error))?);
+        let nats = Arc::new(omnilink_nats::Nats::connect(&options).map_err(|error| wrong(&args.source, error))?);
         Ok((nats.clone(), nats))
     }
 
@@ -108,8 +108,8 @@ impl Address {
             None => String::new(),
         };
         let brokers = self.servers.trim_start_matches("kafka://");
-        let options = kafka::Options { brokers, topic: &self.stream, properties: &properties };
-        let log = kafka::Kafka::connect(&options).map_err(|error| wrong(&args.source, error))?;
+        let options = omnilink_kafka::KafkaOptions { brokers, topic: &self.stream, properties: &properties };
+        let log = omnilink_kafka::Kafka::connect(&options).map_err(|error| wrong(&args.source, error))?;
         let directory = args.checkpoint.as_deref().unwrap_or(std::path::Path::new("."));
         let store = DirectoryStore::open(directory).map_err(|error| wrong(directory, error))?;
         Ok((Arc::new(log), Arc::new(store)))
@@ -180,7 +180,7 @@ pub(super) fn run(args: &MonitorArgs, address: &Address, outlet: &Outlet) -> Res
                         surplus.for_each(|running| running.is_stopped.store(true, Ordering::Relaxed));
                     }
                     Err(error) if !is_silent => {
-                        errln!("{}; trying again", report::clean(&error.to_string()));
+                        errln!("{}; trying again", omnilink_report::clean(&error.to_string()));
                         is_silent = true;
                     }
                     Err(_) => {}

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ::monitor::Monitor;
-use campaign::{Described, Entry, Ledger, MONITORED, now};
-use explore::Store;
+use ::omnilink_monitor::Monitor;
+use omnilink_campaign::{Described, Entry, Ledger, MONITORED, now};
+use omnilink_explore::Store;
 use serde_json::{Value, json};
 
 use super::wrong;

@@ -16,8 +16,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use judge::InputError;
-use report::clean;
+use omnilink_judge::InputError;
+use omnilink_report::clean;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::wrong;

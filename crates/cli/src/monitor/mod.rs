@@ -27,9 +27,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use ::monitor::{Counts, Options};
-use explore::counted;
-use judge::InputError;
+use ::omnilink_monitor::{Counts, MonitorOptions};
+use omnilink_explore::counted;
+use omnilink_judge::InputError;
 
 use crate::args::MonitorArgs;
 use crate::exit::Exit;
@@ -50,9 +50,9 @@ pub(crate) fn run(args: &MonitorArgs) -> Exit {
     }
 }
 
-fn options(args: &MonitorArgs) -> Options {
+fn options(args: &MonitorArgs) -> MonitorOptions {
     let ticks = |time: Duration| (time.as_nanos() / args.every.as_nanos().max(1)).clamp(1, u128::from(u64::MAX)) as u64;
-    Options {
+    MonitorOptions {
         key: (!args.one_object).then(|| args.key.clone()),
         lateness: args.clock.of(args.lateness),
         retention: args.clock.of(args.retention),
@@ -65,7 +65,7 @@ fn options(args: &MonitorArgs) -> Options {
         joins: args.join,
         most_keys: args.max_keys,
         most_ops: args.max_ops,
-        ..Options::default()
+        ..MonitorOptions::default()
     }
 }
 

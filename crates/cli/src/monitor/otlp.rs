@@ -8,14 +8,14 @@ use std::net::SocketAddr;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::monitor::Line;
+use ::omnilink_monitor::Line;
 use flate2::read::MultiGzDecoder;
-use history::format::otlp::{Arrived, Live};
-use history::format::{FormatError, Location};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
+use omnilink_history::format::otlp::{Arrived, Live};
+use omnilink_history::format::{FormatError, Location};
 
 use super::listen::{Access, refused};
 use super::source::{Batch, Came, Position};
@@ -114,7 +114,7 @@ fn say(status: StatusCode, text: impl Into<Bytes>) -> Response<Full<Bytes>> {
 /// The operations of a request.
 fn read(body: &[u8], is_protobuf: bool, live: &mut Live) -> Result<Vec<Arrived>, FormatError> {
     if is_protobuf {
-        return live.take(otlp::decode(body)?);
+        return live.take(omnilink_otlp::decode(body)?);
     }
     let wrong = |error: std::str::Utf8Error| FormatError::new(Location::Line(1), error.to_string());
     live.read(std::str::from_utf8(body).map_err(wrong)?)
@@ -132,7 +132,7 @@ fn line(arrived: Arrived) -> Line {
 /// Receives by gRPC until the command ends.
 #[cfg(feature = "grpc")]
 mod grpc {
-    use judge::InputError;
+    use omnilink_judge::InputError;
 
     use super::{Access, Arc, Exit, MOST_BYTES, Receiver, SocketAddr, StatusCode, refused};
     use crate::terminal::complain;
@@ -142,23 +142,24 @@ mod grpc {
             let listener = access.bind("--otlp-grpc", address)?;
             let (allowed, tls) = (access.clone(), access.tls.clone());
             let is_allowed = Box::new(move |given: &[u8]| allowed.is_allowed(given));
-            let options = otlp::Options { is_allowed, tls, most_bytes: MOST_BYTES };
-            let sink: otlp::Sink = Arc::new(move |spans| match self.take(|live| live.take(spans)) {
+            let options = omnilink_otlp::GrpcOptions { is_allowed, tls, most_bytes: MOST_BYTES };
+            let sink: omnilink_otlp::Sink = Arc::new(move |spans| match self.take(|live| live.take(spans)) {
                 Ok(true) => Ok(()),
-                Ok(false) => Err(otlp::Refused::Ending),
+                Ok(false) => Err(omnilink_otlp::Refused::Ending),
                 Err(error) => {
                     refused("--otlp-grpc", StatusCode::BAD_REQUEST, &error.full());
-                    Err(otlp::Refused::Wrong(error.full()))
+                    Err(omnilink_otlp::Refused::Wrong(error.full()))
                 }
             });
-            otlp::serve(listener, options, sink).map_err(|error| complain("--otlp-grpc", &InputError::new(error)))
+            omnilink_otlp::serve(listener, options, sink)
+                .map_err(|error| complain("--otlp-grpc", &InputError::new(error)))
         }
     }
 }
 
 #[cfg(not(feature = "grpc"))]
 mod grpc {
-    use judge::InputError;
+    use omnilink_judge::InputError;
 
     use super::{Access, Exit, Receiver, SocketAddr};
     use crate::terminal::complain;

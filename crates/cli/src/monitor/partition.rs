@@ -5,11 +5,11 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use ::monitor::share::Claim;
-use ::monitor::{Alert, BadCheckpoint, Checkpoint, Line, Monitor};
-use history::End;
-use judge::Judge;
-use report::clean;
+use ::omnilink_monitor::share::Claim;
+use ::omnilink_monitor::{Alert, BadCheckpoint, Checkpoint, Line, Monitor};
+use omnilink_history::End;
+use omnilink_judge::Judge;
+use omnilink_report::clean;
 use serde_json::Value;
 
 use super::ledger::Intervals;
@@ -67,7 +67,7 @@ impl Outcomes {
 }
 
 /// The limits of the check of a key.
-fn limits(args: &MonitorArgs, key: &str) -> Box<dyn judge::Limits> {
+fn limits(args: &MonitorArgs, key: &str) -> Box<dyn omnilink_judge::Limits> {
     let settings = limits::Settings {
         timeout: Some(args.timeout),
         max_memory: args.max_memory.as_u64(),
@@ -109,7 +109,8 @@ pub(super) fn restore(
     args: &MonitorArgs,
     text: Option<&str>,
 ) -> Result<Result<(Monitor, Option<Value>), BadCheckpoint>, Exit> {
-    let judge = Judge::new(&args.spec, judge::Options::default()).map_err(|failed| print_spec_error(&failed))?;
+    let judge =
+        Judge::new(&args.spec, omnilink_judge::CheckOptions::default()).map_err(|failed| print_spec_error(&failed))?;
     let Some(text) = text else { return Ok(Ok((Monitor::new(judge, options(args)), None))) };
     let checkpoint = Checkpoint::read(text, &subject(args), judge, options(args));
     Ok(checkpoint.map(|Checkpoint { position, monitor }| (monitor, Some(position))))

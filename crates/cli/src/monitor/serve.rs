@@ -7,12 +7,12 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ::monitor::{Cause, Counts, Monitor};
+use ::omnilink_monitor::{Cause, Counts, Monitor};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Response, StatusCode};
-use page::Index;
+use omnilink_page::Index;
 use serde_json::{Value, json};
 
 use super::listen::Access;
@@ -104,7 +104,7 @@ impl Said {
             if self.recent.len() == 30 {
                 self.recent.remove(0);
             }
-            let now = campaign::now().as_secs();
+            let now = omnilink_campaign::now().as_secs();
             self.recent.push(json!({ "at": now, "commit": Value::Null, "runs": runs, "failed": failed }));
         }
         (self.before, self.since) = ((checked, violations), Some(Instant::now()));
@@ -154,12 +154,12 @@ impl Said {
         let object = json!({
             "name": self.source,
             "spec": self.spec,
-            "how": campaign::MONITORED,
+            "how": omnilink_campaign::MONITORED,
             "campaigns": 1,
             "runs": checked,
             "failed": violations,
             "operations": operations,
-            "rate": campaign::interval(violations, checked),
+            "rate": omnilink_campaign::interval(violations, checked),
             "recent": self.recent,
             "verdict": verdict,
             "notes": notes,
@@ -167,7 +167,7 @@ impl Said {
             "never": [],
         });
         let sentence = format!("{violations} violations in {checked} operations of {keys} keys");
-        let now = campaign::now().as_secs();
+        let now = omnilink_campaign::now().as_secs();
         let cause = |cause: Cause| {
             json!({
                 "kind": "rejected",
@@ -176,7 +176,7 @@ impl Said {
                 "object": self.source,
                 "runs": cause.violations,
                 "of": checked,
-                "rate": campaign::interval(cause.violations, checked),
+                "rate": omnilink_campaign::interval(cause.violations, checked),
                 "first": { "at": now, "commit": Value::Null },
                 "last": { "at": now, "commit": Value::Null },
                 "is_new": false,
@@ -187,7 +187,7 @@ impl Said {
         let causes: Vec<Value> = self.causes().into_iter().map(cause).collect();
         let overview = json!({ "sentence": sentence, "since": Value::Null, "objects": [object], "causes": causes });
         let index = Index { tool: TOOL, name: &self.source, runs: Vec::new(), damaged: Vec::new(), overview };
-        page::file(&page::index(&index), &sentence)
+        omnilink_page::file(&omnilink_page::index(&index), &sentence)
     }
 }
 
@@ -219,7 +219,7 @@ fn answer(shared: &Shared, method: &Method, path: &str) -> Response<Full<Bytes>>
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if kind.starts_with("text/html")
-        && let Ok(policy) = HeaderValue::from_str(&format!("{}; frame-ancestors 'none'", page::policy()))
+        && let Ok(policy) = HeaderValue::from_str(&format!("{}; frame-ancestors 'none'", omnilink_page::policy()))
     {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }

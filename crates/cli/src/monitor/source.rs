@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use ::monitor::share::{Log, Message};
-use ::monitor::{Item, Line, Lines};
-use history::format::binary::SegmentReader;
-use history::{End, Record};
+use ::omnilink_monitor::share::{Log, Message};
+use ::omnilink_monitor::{Item, Line, Lines};
+use omnilink_history::format::binary::SegmentReader;
+use omnilink_history::{End, Record};
 use serde_json::{Value, json};
 
 use super::listen::Access;

@@ -7,10 +7,10 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ::monitor::Alert;
-use explore::counted;
-use judge::InputError;
-use report::visible_json;
+use ::omnilink_monitor::Alert;
+use omnilink_explore::counted;
+use omnilink_judge::InputError;
+use omnilink_report::visible_json;
 
 use super::wrong;
 use crate::args::MonitorArgs;

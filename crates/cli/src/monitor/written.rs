@@ -12,9 +12,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ::monitor::{Item, Line, Lines};
-use history::End;
-use history::format::json::Json;
+use ::omnilink_monitor::{Item, Line, Lines};
+use omnilink_history::End;
+use omnilink_history::format::json::Json;
 
 use super::source::MOST_BYTES;
 

@@ -1,9 +1,9 @@
 //! `omnilink spec actions`: the parts of a next-state relation.
 
 use anstyle::Style;
-use judge::load::load;
+use omnilink_judge::load::load;
+use omnilink_tla::program::{Action, LinkOptions, Program};
 use serde_json::json;
-use tla::program::{Action, Options, Program};
 
 use super::refuse;
 use crate::args::{ActionsArgs, Output};
@@ -14,7 +14,7 @@ const SCHEMA: &str = "omnilink.spec-actions/1";
 
 pub(crate) fn run(args: &ActionsArgs) -> Exit {
     let around = args.located.around.around();
-    let options = Options { skip_properties: true, ..Options::default() };
+    let options = LinkOptions { skip_properties: true, ..LinkOptions::default() };
     let loaded = match load(&args.located.file, &around, options, &[]) {
         Ok(loaded) => loaded,
         Err(complaints) => return refuse(SCHEMA, &complaints, args.located.format),

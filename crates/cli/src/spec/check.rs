@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::HumanCount;
-use judge::load::{Loaded, load};
-use judge::{Complaint, HostWorld, Stopper, guarded, limit};
-use tla::datum::World;
-use tla::machine::Machine;
-use tla::program::{Options, Program};
-use tla::reach::{Checked, Limit, Order, Stats, Verdict, check};
+use omnilink_judge::load::{Loaded, load};
+use omnilink_judge::{Complaint, HostWorld, Stopper, guarded, limit};
+use omnilink_tla::datum::World;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::{LinkOptions, Program};
+use omnilink_tla::reach::{Checked, Limit, ReachOrder, Stats, Verdict, check};
 
 use super::explain::{self, Explanation};
 use super::{printer, refuse, show};
@@ -42,8 +42,11 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let settings = Settings { timeout: args.timeout, max_memory: args.max_memory.as_u64(), progress: args.progress };
     let _around = Limits::around(&settings, &label);
     let around = args.located.around.around();
-    let options =
-        Options { skip_properties: args.skip_properties, skip_liveness: args.skip_liveness, ..Options::default() };
+    let options = LinkOptions {
+        skip_properties: args.skip_properties,
+        skip_liveness: args.skip_liveness,
+        ..LinkOptions::default()
+    };
     let mut loaded = match load(&args.located.file, &around, options, &[]) {
         Ok(loaded) => loaded,
         Err(complaints) => return refuse(show::SCHEMA, &complaints, args.located.format),
@@ -63,8 +66,8 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let worlds = (0..workers)
         .map(|_| Box::new(HostWorld::until(printer(is_quiet), stop.clone()).among(workers)) as Box<dyn World + Send>);
     let order = match args.search {
-        SearchOrder::Breadth => Order::Breadth,
-        SearchOrder::Depth => Order::Depth,
+        SearchOrder::Breadth => ReachOrder::Breadth,
+        SearchOrder::Depth => ReachOrder::Depth,
     };
     let checked =
         guarded(&limits, &stop, || check(&program, order, worlds.collect(), &mut |stats| watch(args, &limits, stats)));

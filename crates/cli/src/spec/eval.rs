@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use judge::load::{Parts, load, load_expression, read};
-use judge::{Complaint, HostWorld};
+use omnilink_judge::load::{Parts, load, load_expression, read};
+use omnilink_judge::{Complaint, HostWorld};
+use omnilink_tla::datum::print_or_display;
+use omnilink_tla::error::EvalError;
+use omnilink_tla::ir::DefId;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::LinkOptions;
+use omnilink_tla::resolve::intern_expressions;
 use serde_json::json;
-use tla::datum::print_or_display;
-use tla::error::EvalError;
-use tla::ir::DefId;
-use tla::machine::Machine;
-use tla::program::Options;
-use tla::resolve::intern_expressions;
 
 use super::{printer, refuse};
 use crate::args::{EvalArgs, Output};
@@ -19,7 +19,7 @@ use crate::terminal::print_complaints;
 
 const SCHEMA: &str = "omnilink.spec-eval/1";
 
-const OPTIONS: Options = Options { skip_properties: true, skip_liveness: true, without_behavior: true };
+const OPTIONS: LinkOptions = LinkOptions { skip_properties: true, skip_liveness: true, without_behavior: true };
 
 pub(crate) fn run(args: &EvalArgs) -> Exit {
     let format = args.format;

@@ -1,8 +1,8 @@
 //! Explains a verdict: the formula broken down, or what disables each action.
 
-use tla::machine::{self, Machine, State};
-use tla::program::Property;
-use tla::reach::Verdict;
+use omnilink_tla::machine::{self, Machine, State};
+use omnilink_tla::program::Property;
+use omnilink_tla::reach::Verdict;
 
 /// Text under a title.
 pub(super) struct Explanation {

@@ -6,7 +6,7 @@ mod eval;
 mod explain;
 mod show;
 
-use judge::Complaint;
+use omnilink_judge::Complaint;
 use serde_json::json;
 
 use crate::args::{Output, SpecCommand};

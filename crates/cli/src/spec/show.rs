@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use indicatif::HumanCount;
-use judge::Complaint;
+use omnilink_judge::Complaint;
+use omnilink_tla::machine::{Label, Machine, State};
+use omnilink_tla::program::{Program, Property};
+use omnilink_tla::reach::{During, Limit, TraceStep, Verdict, shown};
+use omnilink_tla::value::Value;
 use serde_json::json;
-use tla::machine::{Label, Machine, State};
-use tla::program::{Program, Property};
-use tla::reach::{During, Limit, Step, Verdict, shown};
-use tla::value::Value;
 
 use super::check::Outcome;
 
@@ -179,7 +179,7 @@ fn growth(program: &Program, path: &[State]) -> String {
     }
 }
 
-fn trace(verdict: &Verdict) -> Option<&[Step<Label, State>]> {
+fn trace(verdict: &Verdict) -> Option<&[TraceStep<Label, State>]> {
     match verdict {
         Verdict::Violated { trace, .. }
         | Verdict::PropertyViolated { trace, .. }
@@ -190,7 +190,7 @@ fn trace(verdict: &Verdict) -> Option<&[Step<Label, State>]> {
 }
 
 /// The states one after another, each with the step that led to it; changes are marked.
-fn trace_text(program: &Program, machine: &mut Machine<'_>, trace: &[Step<Label, State>]) -> String {
+fn trace_text(program: &Program, machine: &mut Machine<'_>, trace: &[TraceStep<Label, State>]) -> String {
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let strings = &program.module.strings;
     let mut out = String::new();
@@ -290,7 +290,7 @@ pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
     outln!("{document:#}");
 }
 
-fn step_json(program: &Program, machine: &mut Machine<'_>, step: &Step<Label, State>) -> serde_json::Value {
+fn step_json(program: &Program, machine: &mut Machine<'_>, step: &TraceStep<Label, State>) -> serde_json::Value {
     let strings = &program.module.strings;
     let text = |(name, value): &(String, Value)| (name.clone(), json!(value.display(strings).to_string()));
     let action = step.label.as_ref().map(|label| {

@@ -14,7 +14,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use settings::Controlled;
+use omnilink_settings::Controlled;
 
 use self::cargo::StandardLibrary;
 use crate::program::Program;

@@ -39,24 +39,24 @@
 //! program can only be restarted. Fairness is up to the runtime, which does not offer a thread that spins or has yielded
 //! while others are enabled.
 
+use omnilink_schedule::{Choice, Decision, Kind, Step, members};
 use rustc_hash::FxHashMap;
-use schedule::{Choice, Decision, Kind, Step, members};
 
 use super::fingerprint::Fingerprint;
 use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole, upcoming};
-use crate::{Ending, Execution, Order};
+use crate::{Ending, Execution, ExecutionOrder};
 
 /// Explores depth first, bound by bound.
 #[derive(Debug, Clone)]
 pub struct Dfs {
-    order: Order,
+    order: ExecutionOrder,
     limit: Option<u32>,
     /// Branches within the current bound.
     now: Vec<Branches>,
     /// Branches that cost one more preemption.
     later: Vec<Branches>,
     /// The order whose outcome is pending.
-    asked: Option<Order>,
+    asked: Option<ExecutionOrder>,
     per_bound: Vec<u64>,
     tally: Tally,
     /// Whether a schedule beyond the last bound, or unknown, was skipped.
@@ -126,7 +126,7 @@ impl Covered {
 
 impl Dfs {
     /// Explores the schedules with at most `limit` preemptions, or all.
-    pub fn new(order: Order, limit: Option<u32>) -> Dfs {
+    pub fn new(order: ExecutionOrder, limit: Option<u32>) -> Dfs {
         let order = exploring(order);
         Dfs {
             asked: Some(order.clone()),
@@ -306,10 +306,10 @@ impl<'a> Walk<'a> {
 }
 
 impl Strategy for Dfs {
-    fn next(&mut self) -> Option<Order> {
+    fn next(&mut self) -> Option<ExecutionOrder> {
         if self.asked.is_none() {
             let follow = self.take()?;
-            self.asked = Some(Order { follow, ..self.order.clone() });
+            self.asked = Some(ExecutionOrder { follow, ..self.order.clone() });
         }
         self.asked.clone()
     }

@@ -41,20 +41,20 @@
 //! same moment are tried. A race is settled by a sleeping thread that is an initial. It would not be enough that the
 //! thread's step is independent of those before the reversed race: it might still come after them, where it shows more.
 
-use schedule::channel::Pending;
-use schedule::{Choice, Decision, Kind, Step, dependent, may_be_enabled_together, members};
+use omnilink_schedule::channel::Pending;
+use omnilink_schedule::{Choice, Decision, Kind, Step, dependent, may_be_enabled_together, members};
 
 use super::{Strategy, Tally, exploring, follows, is_held_back, is_whole, step_of, upcoming};
-use crate::{Ending, Execution, Order};
+use crate::{Ending, Execution, ExecutionOrder};
 
 /// Explores up to the order of independent steps.
 #[derive(Debug, Clone)]
 pub struct Dpor {
-    order: Order,
+    order: ExecutionOrder,
     /// The steps of the current execution, with the threads still to try at each.
     path: Vec<Node>,
     /// The order whose outcome is pending.
-    asked: Option<Order>,
+    asked: Option<ExecutionOrder>,
     tally: Tally,
     /// Whether an execution was lost or stopped.
     left_out: bool,
@@ -114,7 +114,7 @@ impl Clock {
 
 impl Dpor {
     /// Explores all classes.
-    pub fn new(order: Order) -> Dpor {
+    pub fn new(order: ExecutionOrder) -> Dpor {
         let order = exploring(order);
         Dpor {
             asked: Some(order.clone()),
@@ -139,7 +139,7 @@ impl Dpor {
     }
 
     /// Extends the path by an execution. Returns `false` if it is not the requested one.
-    fn extend(&mut self, asked: &Order, execution: &Execution) -> bool {
+    fn extend(&mut self, asked: &ExecutionOrder, execution: &Execution) -> bool {
         if !follows(&asked.follow, &execution.decisions) || execution.steps.len() < self.path.len() {
             return false;
         }
@@ -284,7 +284,7 @@ impl Dpor {
 }
 
 impl Strategy for Dpor {
-    fn next(&mut self) -> Option<Order> {
+    fn next(&mut self) -> Option<ExecutionOrder> {
         if self.asked.is_none() {
             if !self.advance() {
                 return None;
@@ -292,7 +292,7 @@ impl Strategy for Dpor {
             let decisions = |node: &Node| [Decision::thread(node.step.thread)].into_iter().chain(node.choices.clone());
             let follow = self.path.iter().flat_map(decisions).collect();
             let sleep = self.path.last().map_or(0, Node::asleep_after);
-            self.asked = Some(Order { follow, sleep, ..self.order.clone() });
+            self.asked = Some(ExecutionOrder { follow, sleep, ..self.order.clone() });
         }
         self.asked.clone()
     }

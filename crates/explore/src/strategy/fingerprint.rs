@@ -6,7 +6,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use schedule::{Decision, Step, dependent};
+use omnilink_schedule::{Decision, Step, dependent};
 
 use crate::Execution;
 

@@ -3,7 +3,7 @@
 //! A [`Strategy`] and the driver alternate: the strategy orders an execution, and learns its outcome.
 //!
 //! ```text
-//!  Strategy::next ──► Order ── the program under control ──► Execution ──► Strategy::learn
+//!  Strategy::next ──► ExecutionOrder ── the program under control ──► Execution ──► Strategy::learn
 //! ```
 //!
 //! [`Sampling`] draws schedules at random and never ends. [`Dfs`] visits every schedule with few preemptions once, and
@@ -15,10 +15,10 @@ mod dfs;
 mod dpor;
 mod fingerprint;
 
-use schedule::channel::{Pending, Policy, Standing};
-use schedule::{Decision, Step};
+use omnilink_schedule::channel::{Pending, Policy, Standing};
+use omnilink_schedule::{Decision, Step};
 
-use crate::{Ending, Execution, Order};
+use crate::{Ending, Execution, ExecutionOrder};
 
 pub use dfs::Dfs;
 pub use dpor::Dpor;
@@ -28,7 +28,7 @@ pub use fingerprint::fingerprint;
 pub trait Strategy {
     /// The next order; `None` if everything has been explored. An exploring strategy returns the same order until it
     /// has learnt the outcome.
-    fn next(&mut self) -> Option<Order>;
+    fn next(&mut self) -> Option<ExecutionOrder>;
 
     /// Learns the outcome of the last order.
     fn learn(&mut self, execution: &Execution);
@@ -85,7 +85,7 @@ impl Tally {
 /// Draws schedules at random, each from its own seed, without end.
 #[derive(Debug, Clone)]
 pub struct Sampling {
-    order: Order,
+    order: ExecutionOrder,
     /// Policies, used in turns.
     policies: Vec<Policy>,
     /// Whether memory is weak in every second turn of each policy.
@@ -102,7 +102,7 @@ pub struct Sampling {
 
 impl Sampling {
     /// Samples with the policy and depth of this order, from its seed upwards.
-    pub fn new(order: Order) -> Sampling {
+    pub fn new(order: ExecutionOrder) -> Sampling {
         let policies = vec![order.policy];
         Sampling {
             policies,
@@ -116,7 +116,7 @@ impl Sampling {
     }
 
     /// Samples with these policies in turns.
-    pub fn mixed(order: Order, policies: &[Policy]) -> Sampling {
+    pub fn mixed(order: ExecutionOrder, policies: &[Policy]) -> Sampling {
         Sampling { policies: policies.to_vec(), ..Sampling::new(order) }
     }
 
@@ -132,11 +132,11 @@ impl Sampling {
 }
 
 impl Strategy for Sampling {
-    fn next(&mut self) -> Option<Order> {
+    fn next(&mut self) -> Option<ExecutionOrder> {
         let turns = self.policies.len().max(1);
         let (round, turn) = (self.tally.executions as usize / turns, self.tally.executions as usize % turns);
         let policy = self.policies.get(turn).copied().unwrap_or(self.order.policy);
-        let mut order = Order { policy, ..self.order.clone() };
+        let mut order = ExecutionOrder { policy, ..self.order.clone() };
         if self.is_weak_in_turns && round % 2 == 1 {
             (order.weak, order.fresh) = (true, true);
         }
@@ -168,8 +168,8 @@ impl Strategy for Sampling {
 }
 
 /// The settings of exploring strategies, besides the decisions to follow.
-fn exploring(order: Order) -> Order {
-    Order { policy: Policy::Steady, strict: true, follow: Vec::new(), sleep: 0, ..order }
+fn exploring(order: ExecutionOrder) -> ExecutionOrder {
+    ExecutionOrder { policy: Policy::Steady, strict: true, follow: Vec::new(), sleep: 0, ..order }
 }
 
 /// Whether an execution shows all that follows from its decisions: it was neither lost nor stopped at the limit.
@@ -230,7 +230,8 @@ mod tests {
 
     #[test]
     fn samples_have_seeds_of_their_own() {
-        let mut sampling = Sampling::new(Order { policy: Policy::Pct, seed: u64::MAX, ..Order::default() });
+        let mut sampling =
+            Sampling::new(ExecutionOrder { policy: Policy::Pct, seed: u64::MAX, ..ExecutionOrder::default() });
         let mut check = |steps| {
             let order = sampling.next().expect("there is always another one");
             sampling.learn(&execution(Ending::Finished, steps));
@@ -245,7 +246,7 @@ mod tests {
     #[test]
     fn mixed_policies_take_turns() {
         let policies = [Policy::Random, Policy::Pct, Policy::Pos];
-        let mut sampling = Sampling::mixed(Order::default(), &policies);
+        let mut sampling = Sampling::mixed(ExecutionOrder::default(), &policies);
         let mut next = || {
             let order = sampling.next().expect("there is always another one");
             sampling.learn(&execution(Ending::Finished, 1));
@@ -256,7 +257,7 @@ mod tests {
 
     #[test]
     fn memory_is_weak_in_turns() {
-        let are_weak = |order: Order| {
+        let are_weak = |order: ExecutionOrder| {
             let mut sampling = Sampling::mixed(order, &[Policy::Random, Policy::Pos]).weak_in_turns();
             [(); 6].map(|()| {
                 let order = sampling.next().expect("there is always another one");
@@ -265,14 +266,14 @@ mod tests {
             })
         };
         let [no, yes] = [(false, false), (true, true)];
-        assert_eq!(are_weak(Order::default()), [no, no, yes, yes, no, no]);
-        assert_eq!(are_weak(Order { weak: true, ..Order::default() }), [(true, false); 6]);
+        assert_eq!(are_weak(ExecutionOrder::default()), [no, no, yes, yes, no, no]);
+        assert_eq!(are_weak(ExecutionOrder { weak: true, ..ExecutionOrder::default() }), [(true, false); 6]);
     }
 
     #[test]
     fn stopped_executions_are_not_complete() {
         let strategies = || -> [Box<dyn Strategy>; 2] {
-            let order = Order { limit: 9, ..Order::default() };
+            let order = ExecutionOrder { limit: 9, ..ExecutionOrder::default() };
             [Box::new(Dfs::new(order.clone(), None)), Box::new(Dpor::new(order))]
         };
         let check = |ended: Ending, steps| {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use omnilink_explore::Order;
+use omnilink_explore::ExecutionOrder;
 use omnilink_explore::strategy::{Dfs, Strategy as _};
 
 use crate::generate::program;
@@ -16,7 +16,7 @@ fn check(program: &Program, limit: Option<u32>) -> Option<Vec<u64>> {
     let is_complete = all.iter().all(|seen| limit.is_none_or(|limit| seen.preemptions <= limit));
     let within = |seen: &&Seen| limit.is_none_or(|limit| seen.preemptions <= limit);
     let mut expected: Vec<Seen> = all.iter().filter(within).cloned().collect();
-    let mut dfs = Dfs::new(Order::default(), limit);
+    let mut dfs = Dfs::new(ExecutionOrder::default(), limit);
     let mut seen = explore(program, &mut dfs);
     assert!(seen.is_sorted_by_key(|seen| seen.preemptions), "few preemptions come first");
     let count = |bound: usize| seen.iter().filter(|seen| seen.preemptions as usize == bound).count() as u64;
@@ -49,7 +49,7 @@ fn schedules_are_counted_by_their_preemptions() {
 fn check_merging(program: &Program, limit: Option<u32>) -> Option<(usize, usize)> {
     let mut all = brute_force(program, 3_000)?;
     all.retain(|seen| limit.is_none_or(|limit| seen.preemptions <= limit));
-    let mut dfs = Dfs::new(Order::default(), limit).merging();
+    let mut dfs = Dfs::new(ExecutionOrder::default(), limit).merging();
     let seen = explore(program, &mut dfs);
     assert!(seen.iter().all(|seen| limit.is_none_or(|limit| seen.preemptions <= limit)));
     let parts = |all: &[Seen]| set(all, |seen| (seen.class.clone(), seen.state.clone(), seen.history.clone()));
@@ -81,7 +81,7 @@ fn is_at_least_as_strict(seen: &Seen, other: &Seen) -> bool {
 fn check_late_calls(program: &Program, limit: Option<u32>, is_merging: bool) -> Option<(usize, usize)> {
     let mut all = brute_force(program, 3_000)?;
     all.retain(|seen| limit.is_none_or(|limit| seen.preemptions <= limit));
-    let mut dfs = Dfs::new(Order::default(), limit).with_late_calls();
+    let mut dfs = Dfs::new(ExecutionOrder::default(), limit).with_late_calls();
     if is_merging {
         dfs = dfs.merging();
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use omnilink_explore::Order;
+use omnilink_explore::ExecutionOrder;
 use omnilink_explore::strategy::{Dpor, Strategy as _};
 
 use crate::generate::program;
@@ -12,7 +12,7 @@ use crate::oracle::{Seen, brute_force, explore, lost_update, set};
 /// Explores a program, compares with brute force, and returns the number of classes and of aborted executions.
 fn check(program: &Program) -> Option<(usize, u64)> {
     let all = brute_force(program, 10_000)?;
-    let mut dpor = Dpor::new(Order::default());
+    let mut dpor = Dpor::new(ExecutionOrder::default());
     let seen = explore(program, &mut dpor);
     let classes = set(&seen, |seen| seen.class.clone());
     assert_eq!(classes, set(&all, |seen| seen.class.clone()));
@@ -68,7 +68,7 @@ fn histories_differ_if_only_real_time_does() {
 #[test]
 fn every_woken_thread_is_tried() {
     let program = Program::new(&[&[Op::Wait(0)], &[Op::Wait(0)], &[Op::Wake(0)]]);
-    let seen = explore(&program, &mut Dpor::new(Order::default()));
+    let seen = explore(&program, &mut Dpor::new(ExecutionOrder::default()));
     let woken = set(&seen, |seen| seen.schedule.iter().filter(|(thread, _)| *thread == 2).copied().next());
     assert_eq!(woken.len(), 2);
     check(&program).unwrap();
@@ -77,7 +77,7 @@ fn every_woken_thread_is_tried() {
 /// The values loaded, which is all that threads observe. Also whether a thread was held back.
 fn loads(program: &Program) -> (Vec<String>, bool) {
     let sight = |seen: &[Seen]| set(seen, |seen| seen.history.join(", ")).into_iter().collect::<Vec<_>>();
-    let mut dpor = Dpor::new(Order::default());
+    let mut dpor = Dpor::new(ExecutionOrder::default());
     let seen = sight(&explore(program, &mut dpor));
     assert_eq!(dpor.is_complete(), !dpor.held_back());
     assert_eq!(seen, sight(&brute_force(program, 10_000).expect("few schedules")));
@@ -125,7 +125,7 @@ proptest! {
         program.ends_with_first = true;
         let all = brute_force(&program, 300);
         prop_assume!(all.is_some());
-        let mut dpor = Dpor::new(Order::default());
+        let mut dpor = Dpor::new(ExecutionOrder::default());
         let seen = explore(&program, &mut dpor);
         for one in all.unwrap() {
             prop_assert!(seen.iter().any(|other| one.begins(other)), "{:?}", one);
@@ -139,7 +139,7 @@ proptest! {
         let all = brute_force(&program, 10_000);
         prop_assume!(all.is_some());
         let parts = |all: &[Seen]| set(all, |seen| (seen.state.clone(), seen.history.clone()));
-        let mut dpor = Dpor::new(Order::default());
+        let mut dpor = Dpor::new(ExecutionOrder::default());
         prop_assert_eq!(parts(&explore(&program, &mut dpor)), parts(&all.unwrap()));
         prop_assert!(dpor.is_complete());
     }

@@ -1,9 +1,9 @@
 //! A machine that executes small programs as the runtime does: it follows decisions and then the steady policy, lets
 //! threads sleep, and records steps, decisions and pending steps.
 
-use omnilink_explore::{Ending, Execution, Order};
-use schedule::channel::{FRAMES, Pending, Standing};
-use schedule::{Choice, Decision, Kind, Step, dependent, thread_object};
+use omnilink_explore::{Ending, Execution, ExecutionOrder};
+use omnilink_schedule::channel::{FRAMES, Pending, Standing};
+use omnilink_schedule::{Choice, Decision, Kind, Step, dependent, thread_object};
 
 /// An operation. Each thread has one register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -292,7 +292,7 @@ fn changed(register: u64, thread: usize) -> u64 {
 }
 
 /// Follows the order's decisions, then the steady policy. Also returns the observable state at the end.
-pub(crate) fn execute(program: &Program, order: &Order) -> (Execution, String) {
+pub(crate) fn execute(program: &Program, order: &ExecutionOrder) -> (Execution, String) {
     let mut machine = Machine::new(program);
     let (mut steps, mut decisions): (Vec<Step>, Vec<Decision>) = Default::default();
     let mut sleep = 0;

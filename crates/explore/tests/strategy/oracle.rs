@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use omnilink_explore::strategy::Strategy;
 use omnilink_explore::{Ending, Execution};
-use schedule::{Kind, Step, dependent};
+use omnilink_schedule::{Kind, Step, dependent};
 
 use crate::machine::{Machine, Op, Program, execute};
 
@@ -137,7 +137,7 @@ fn options(execution: &Execution) -> Vec<u8> {
     let mut options: Vec<u8> = Vec::new();
     for decision in &execution.decisions {
         match (decision.choice(), options.last_mut()) {
-            (Some(schedule::Choice::Thread), _) | (_, None) => options.push(0),
+            (Some(omnilink_schedule::Choice::Thread), _) | (_, None) => options.push(0),
             (_, Some(option)) => *option = decision.chosen,
         }
     }

@@ -145,7 +145,7 @@ fn damaged(text: &str, at: &proptest::sample::Index, with: &str, length: usize) 
 
 /// An error about an unknown key, with the closest known one.
 fn unknown_key(at: Location, key: &str, known: &[&str]) -> FormatError {
-    let hint = suggest::hint(key, known.iter().copied());
+    let hint = omnilink_suggest::hint(key, known.iter().copied());
     let help = hint.unwrap_or_else(|| format!("the keys are `{}`", known.join("`, `")));
     FormatError::new(at, format!("unknown key `{key}`")).help(help)
 }

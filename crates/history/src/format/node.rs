@@ -87,7 +87,7 @@ impl<'a> Node<'a> {
         match fields.iter().find(|(key, _)| !known.contains(&key.as_str())) {
             None => Ok(()),
             Some((key, _)) => {
-                let hint = suggest::hint(key, known.iter().copied());
+                let hint = omnilink_suggest::hint(key, known.iter().copied());
                 let help = hint.unwrap_or_else(|| format!("the keys are `{}`", known.join("`, `")));
                 Err(self.error(format!("unknown key `{}`", key.escape_debug())).help(help))
             }

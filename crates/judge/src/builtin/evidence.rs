@@ -1,9 +1,9 @@
 //! Why a search got stuck, as reports have it.
 
-use history::OpId;
-use models::smallest::Part;
-use report::{Evidence, Legal, Mentions, OpRef, Reason, Rejection, Stuck};
-use search::{Explanation, Why};
+use omnilink_history::OpId;
+use omnilink_models::smallest::Part;
+use omnilink_report::{Evidence, Legal, Mentions, OpRef, Reason, Rejection, Stuck};
+use omnilink_search::{Explanation, Why};
 
 use super::state_of;
 
@@ -23,17 +23,18 @@ pub(super) fn stuck(
             shown.push(&stuck.state);
             shown.len() - 1
         });
-        let step = |step: &search::Placed| report::Step { op: mentions.op(step.op), partway: step.partway };
+        let step =
+            |step: &omnilink_search::Placed| omnilink_report::Step { op: mentions.op(step.op), partway: step.partway };
         let recent = stuck.recent.iter().map(step).collect();
-        interpretations.push(report::Interpretation { state, recent });
+        interpretations.push(omnilink_report::Interpretation { state, recent });
         for refusal in &stuck.refused {
             let op = mentions.op(refusal.op);
             let why = match &refusal.why {
-                Why::MustFollow(before) => report::Why::Time { after: mentions.op(*before) },
-                Why::LeadsNowhere => report::Why::Dead,
+                Why::MustFollow(before) => omnilink_report::Why::Time { after: mentions.op(*before) },
+                Why::LeadsNowhere => omnilink_report::Why::Dead,
                 Why::Disabled(reason) => {
                     let text = reason.clone().unwrap_or_else(|| "the specification does not allow it".into());
-                    report::Why::Words { text }
+                    omnilink_report::Why::Words { text }
                 }
             };
             match reasons.iter_mut().find(|reason| reason.op == op && reason.why == why) {
@@ -53,7 +54,7 @@ pub(super) fn stuck(
         expects_more: false,
         legal: Legal::Unknown,
         what_ifs: Vec::new(),
-        window: part.map(|part| report::Window {
+        window: part.map(|part| omnilink_report::Window {
             start: part.start.into_iter().map(state_of).collect(),
             operations: part.ops.iter().map(|&op| mentions.op(op)).collect(),
             before: part.before,

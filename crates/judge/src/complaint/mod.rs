@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use report::clean;
+use omnilink_report::clean;
+use omnilink_settings::{BadSettings, ReadError};
 use serde_json::json;
-use settings::{BadSettings, ReadError};
 
 /// An error or a warning about a text.
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ impl Spot {
     }
 
     fn json(&self) -> serde_json::Value {
-        let [start, end] = [self.range.start, self.range.end].map(|at| report::position(&self.text, at));
+        let [start, end] = [self.range.start, self.range.end].map(|at| omnilink_report::position(&self.text, at));
         json!({
             "path": self.path,
             "line": start.0,

@@ -1,10 +1,10 @@
 //! Complaints about TLA+: modules, configurations, programs, evaluations, and traces that do not fit them.
 
-use tla::error::EvalError;
-use tla::program::{LinkError, LinkErrors, Place, Program, Warning};
-use tla::resolve::Errors;
-use tla::source::{Site, Sources};
-use tla_syntax::{Diagnostic, Span};
+use omnilink_tla::error::EvalError;
+use omnilink_tla::program::{LinkError, LinkErrors, Place, Program, Warning};
+use omnilink_tla::resolve::Errors;
+use omnilink_tla::source::{Site, Sources};
+use omnilink_tla_syntax::{Diagnostic, Span};
 
 use super::{Complaint, Spot, Text};
 
@@ -27,7 +27,7 @@ impl Complaint {
 
     /// Errors in modules.
     pub fn of_modules(errors: &Errors) -> Vec<Complaint> {
-        let complaint = |problem: &tla::resolve::Problem| {
+        let complaint = |problem: &omnilink_tla::resolve::Problem| {
             let site = |span| Site { source: problem.source, span };
             let error = &problem.diagnostic;
             let mut spots = vec![spot(&errors.sources, site(error.span), &error.label)];
@@ -75,13 +75,13 @@ impl Complaint {
     }
 
     /// A mismatch between a trace and a specification.
-    pub fn of_problem(sources: &Sources, problem: &validate::Problem) -> Complaint {
+    pub fn of_problem(sources: &Sources, problem: &omnilink_validate::Problem) -> Complaint {
         let spots = problem.place.iter().map(|(site, label)| spot(sources, *site, label)).collect();
         Complaint { spots, help: problem.help.clone(), ..Complaint::new(&problem.message) }
     }
 
     /// A mismatch between a log, its mapping and a specification.
-    pub fn of_log(sources: &Sources, problem: &logs::Problem) -> Complaint {
+    pub fn of_log(sources: &Sources, problem: &omnilink_logs::Problem) -> Complaint {
         let spots = problem.place.iter().map(|site| spot(sources, *site, "")).collect();
         let (note, help) = (problem.note.clone(), problem.help.clone());
         Complaint { spots, note, help, ..Complaint::new(&problem.message) }

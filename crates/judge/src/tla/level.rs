@@ -1,26 +1,26 @@
 //! Checks at levels at which operations need not see everything before them.
 
-use history::{Call, History, Interval, Op, Outcome, Verdict};
-use report::Report;
-use search::{CheckError, Stats};
-use settings::Settings;
-use validate::{NoAnswer, Problem, TraceOp, TraceSpec};
-use weak::{Action, Context, Forms, Level, Unexplained, ViewError, Visibility};
+use omnilink_history::{Call, History, Interval, Op, Outcome, Verdict};
+use omnilink_report::Report;
+use omnilink_search::{CheckError, Stats};
+use omnilink_settings::Settings;
+use omnilink_validate::{NoAnswer, Problem, TraceOp, TraceSpec};
+use omnilink_weak::{Action, Context, Forms, Level, Unexplained, ViewError, Visibility};
 
 use super::{Linked, Run, Tla};
 use crate::input::InputError;
 use crate::level::{self, Found, Seen};
 use crate::recording::{Held, Whole};
 use crate::show::{ShowBuilder, ShowOptions, places};
-use crate::{Case, Complaint, Failed, Options, Stage};
+use crate::{Case, CheckOptions, Complaint, Failed, Stage};
 
 /// The definition of a companion that names the level.
 const LEVEL: &str = "Level";
 
 /// The options, with the level of the settings if none was given.
-fn with_level(asked: &Options, settings: &Settings) -> Result<Options, Failed> {
+fn with_level(asked: &CheckOptions, settings: &Settings) -> Result<CheckOptions, Failed> {
     let mut asked = asked.clone();
-    let wrong = |error: weak::LevelError| {
+    let wrong = |error: omnilink_weak::LevelError| {
         Failed::Spec(vec![Complaint::new(format!("the key `level` of the settings: {error}"))])
     };
     if let (None, Some(level)) = (&asked.level, &settings.level) {
@@ -33,11 +33,11 @@ impl Tla {
     /// The options, with the level of the settings or the companion if none was given.
     pub(super) fn with_level(
         &self,
-        asked: &Options,
+        asked: &CheckOptions,
         held: &Held,
         linked: &Linked,
         case: &Case<'_>,
-    ) -> Result<Options, Failed> {
+    ) -> Result<CheckOptions, Failed> {
         let mut asked = with_level(asked, &self.settings)?;
         if asked.level.is_none() {
             let run = Run { asked: &asked, label: case.label, limits: case.limits, held, linked };
@@ -62,7 +62,9 @@ impl Run<'_> {
             let text = value.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
             let text = text.ok_or_else(|| complain(format!("the companion's `{LEVEL}` is {value}, not a string")))?;
             let level = text.parse();
-            level.map(Some).map_err(|error: weak::LevelError| complain(format!("the companion's `{LEVEL}`: {error}")))
+            level
+                .map(Some)
+                .map_err(|error: omnilink_weak::LevelError| complain(format!("the companion's `{LEVEL}`: {error}")))
         })
     }
 
@@ -78,7 +80,7 @@ impl Run<'_> {
             let bound = self.bind_forms(spec, history)?;
             self.limits.reached(Stage::Searching, 0);
             let mut watch = |stats: &Stats| self.limits.poll(stats);
-            let report = weak::check(spec, &bound, &level::options(self.asked), &mut watch);
+            let report = omnilink_weak::check(spec, &bound, &level::options(self.asked), &mut watch);
             let report = report.map_err(|error| match error {
                 CheckError::Spec(ViewError::Spec(fault)) => self.failed(NoAnswer::Fault(fault)),
                 CheckError::Unconfirmed(error) => self.failed(NoAnswer::Unconfirmed(error)),

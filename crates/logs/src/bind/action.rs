@@ -1,8 +1,8 @@
 //! The actions of events and of unlogged steps, and their arguments.
 
-use history::format::json::Json;
+use omnilink_history::format::json::Json;
+use omnilink_tla::program::Operation;
 use smallvec::SmallVec;
-use tla::program::Operation;
 
 use super::{Alternative, Args, Binder, BoundArg, BoundUnlogged, Raw, Steps, find};
 use crate::problem::{Failure, Problem};
@@ -22,7 +22,7 @@ impl<'m> Binder<'m, '_> {
             let Some(place) = operation.params.iter().position(|param| param.name == *name) else {
                 let names = operation.params.iter().map(|param| param.name.as_str());
                 let problem = Problem::new(format!("the action `{}` has no parameter `{name}`", operation.name));
-                let hint = suggest::hint(name, names);
+                let hint = omnilink_suggest::hint(name, names);
                 return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());
             };
             if let BoundArg::Value(value) = arg {
@@ -109,7 +109,7 @@ impl<'m> Binder<'m, '_> {
             Some(operation) => Ok(self.keep(name, operation)),
             None => {
                 let known = crate::step_names(self.program);
-                let help = suggest::hint(name, known.iter().map(String::as_str))
+                let help = omnilink_suggest::hint(name, known.iter().map(String::as_str))
                     .unwrap_or_else(|| format!("the actions are {}", known.join(", ")));
                 let message = format!("{}: `{name}` is not an action of the specification", self.place(raw.line));
                 let help = format!("{help}; a `[[log.rule]]` for it can name an action, or `skip = true`");
@@ -147,7 +147,8 @@ impl<'m> Binder<'m, '_> {
             for pattern in &unlogged.actions {
                 // A pattern means steps; a name may be that of any operator of `Next`.
                 let known = if pattern.contains('*') { &steps } else { &all_names };
-                let found: Vec<&String> = known.iter().filter(|name| settings::log::matches(pattern, name)).collect();
+                let found: Vec<&String> =
+                    known.iter().filter(|name| omnilink_settings::log::matches(pattern, name)).collect();
                 for name in &found {
                     match (self.names.get(*name), self.program.operation(name)) {
                         (Some(place), _) => actions.push(*place),
@@ -156,7 +157,7 @@ impl<'m> Binder<'m, '_> {
                     }
                 }
                 if found.is_empty() {
-                    let hint = suggest::hint(pattern, steps.iter().map(String::as_str));
+                    let hint = omnilink_suggest::hint(pattern, steps.iter().map(String::as_str));
                     let problem =
                         Problem::new(format!("the unlogged action `{pattern}` is not an action of the specification"));
                     return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());

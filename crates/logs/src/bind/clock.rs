@@ -1,9 +1,9 @@
 //! The place of an event in the order: its times, clocks and messages.
 
-use history::format::json::Json;
+use omnilink_history::format::json::Json;
 
 use super::{Binder, Context, Event, Raw, find, text_of};
-use crate::order::{self, Clock, Kinds, Order};
+use crate::order::{self, Clock, EventOrder, Kinds};
 use crate::path::Path;
 use crate::problem::{Failure, Problem};
 
@@ -14,7 +14,7 @@ impl<'m> Binder<'m, '_> {
         let lacks = |text: &str, binder: &Self| {
             Problem::new(format!("{} has no time or clock at `{text}`", binder.place(raw.line)))
         };
-        let number = |text: &settings::log::Text| {
+        let number = |text: &omnilink_settings::log::Text| {
             let json = Path::parse(&text.text).and_then(|path| find(&path, raw.root, raw.line));
             json.and_then(order::time)
         };
@@ -49,7 +49,7 @@ impl<'m> Binder<'m, '_> {
             };
             let (mut vector, mut missing) = (Vec::new(), Vec::new());
             for (name, count) in counts {
-                let Json::Number(history::Value::Int(count)) = count else { continue };
+                let Json::Number(omnilink_history::Value::Int(count)) = count else { continue };
                 match self.processes.iter().position(|known| known == name) {
                     Some(process) => vector.push((process, *count)),
                     // A process without events orders nothing.
@@ -62,12 +62,12 @@ impl<'m> Binder<'m, '_> {
         }
         if let Some(text) = &settings.lamport {
             let json = Path::parse(&text.text).and_then(|path| find(&path, raw.root, raw.line));
-            let Some(Json::Number(history::Value::Int(number))) = json else {
+            let Some(Json::Number(omnilink_history::Value::Int(number))) = json else {
                 return Err(lacks(&text.text, self).into());
             };
             clock.lamport = Some(*number);
         }
-        let key_at = |text: &Option<settings::log::Text>| {
+        let key_at = |text: &Option<omnilink_settings::log::Text>| {
             let path = text.as_ref().and_then(|text| Path::parse(&text.text));
             path.and_then(|path| find(&path, raw.root, raw.line)).map(text_of)
         };
@@ -75,7 +75,8 @@ impl<'m> Binder<'m, '_> {
         if let Some(messages) = &settings.messages
             && let Some(key) = &self.mapping.key
         {
-            let is = |names: &settings::log::Names| raw.name.as_deref().is_some_and(|name| names.contains(name));
+            let is =
+                |names: &omnilink_settings::log::Names| raw.name.as_deref().is_some_and(|name| names.contains(name));
             let (sends, receives) = (is(&messages.send), is(&messages.receive));
             if sends || receives {
                 let value = self.source(key, context, raw, &[])?;
@@ -88,9 +89,9 @@ impl<'m> Binder<'m, '_> {
     }
 
     /// The order of the events.
-    pub(super) fn order(&self, events: &[Event], clocks: &[Clock]) -> Result<Order, Failure> {
+    pub(super) fn order(&self, events: &[Event], clocks: &[Clock]) -> Result<EventOrder, Failure> {
         let settings = &self.mapping.settings.order;
-        let is_total = *settings == settings::log::Order::default();
+        let is_total = *settings == omnilink_settings::log::Order::default();
         if is_total && self.files.len() > 1 {
             let help = "for example `order = { time = \"ts\" }`, or the path of a vector clock";
             return Err(Problem::new("several files need an `order` in `[log]`").with_help(help).into());
@@ -101,6 +102,6 @@ impl<'m> Binder<'m, '_> {
             format!("{} line {}", files[event.file].name, event.line)
         };
         let kinds = Kinds { is_total, offsets: settings.offsets };
-        Ok(Order::new(clocks, self.processes.len(), kinds, &name)?)
+        Ok(EventOrder::new(clocks, self.processes.len(), kinds, &name)?)
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use history::format::json::Json;
+use omnilink_history::format::json::Json;
+use omnilink_tla::error::ErrorKind;
+use omnilink_tla::ir::VarId;
+use omnilink_tla::machine::At;
+use omnilink_tla::value::Value;
 use smallvec::SmallVec;
-use tla::error::ErrorKind;
-use tla::ir::VarId;
-use tla::machine::At;
-use tla::value::Value;
 
 use super::{Alternative, Binder, BoundArg, Context, Event, Open, Raw, Slot, Steps, find};
 use crate::mapping::{self, Arg, Expr, Meaning, Param, Source};

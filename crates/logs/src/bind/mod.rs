@@ -12,19 +12,19 @@ mod value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use history::format::json::Json;
+use omnilink_history::format::json::Json;
+use omnilink_tla::error::EvalError;
+use omnilink_tla::ir::VarId;
+use omnilink_tla::machine::{At, Machine};
+use omnilink_tla::program::{Operation, Program};
+use omnilink_tla::source::Site;
+use omnilink_tla::value::Value;
 use smallvec::SmallVec;
-use tla::error::EvalError;
-use tla::ir::VarId;
-use tla::machine::{At, Machine};
-use tla::program::{Operation, Program};
-use tla::source::Site;
-use tla::value::Value;
 
 use crate::line::{Cut, File, Line};
 use crate::lost::Lost;
 use crate::mapping::{Expr, Mapping, Param, Source};
-use crate::order::Order;
+use crate::order::EventOrder;
 use crate::path::Path;
 use crate::problem::{Failure, Problem};
 use crate::update::Update;
@@ -131,7 +131,7 @@ enum Slot {
 
 impl BoundExpr {
     /// Its text, with names replaced by their values.
-    fn with_values(&self, text: &str, strings: &tla::strings::Strings) -> String {
+    fn with_values(&self, text: &str, strings: &omnilink_tla::strings::Strings) -> String {
         let value = |word: &str| {
             let params = self.expr.params.iter().zip(&self.args);
             let is_named = |param: &Param| matches!(param, Param::Name(name) | Param::Field(name) if name == word);
@@ -187,7 +187,7 @@ pub(crate) struct BoundCondition {
 
 impl BoundCondition {
     /// The text of both sides. A path of the event has a prefix, because variables and fields have the same names.
-    pub(crate) fn texts(&self, sources: &tla::source::Sources) -> [String; 2] {
+    pub(crate) fn texts(&self, sources: &omnilink_tla::source::Sources) -> [String; 2] {
         let right = sources.words(self.right);
         let prefix = if self.is_path && !right.starts_with("e.") && !right.starts_with('[') { "e." } else { "" };
         [sources.words(self.left.expr.site).to_owned(), format!("{prefix}{right}")]
@@ -210,7 +210,7 @@ pub struct Bound {
     /// The names of the processes.
     pub processes: Vec<String>,
     /// The order of the events.
-    pub order: Order,
+    pub order: EventOrder,
     pub(crate) actions: Vec<Operation>,
     pub(crate) unlogged: Vec<BoundUnlogged>,
     /// Conditions on the initial state.
@@ -231,7 +231,7 @@ pub struct Bound {
 #[derive(Debug, Clone)]
 pub(crate) struct BoundUnlogged {
     pub(crate) actions: Vec<usize>,
-    pub(crate) before: settings::log::Names,
+    pub(crate) before: omnilink_settings::log::Names,
     /// Arguments that the event before which they happen has, by name.
     pub(crate) args: Vec<(String, Source)>,
     pub(crate) step: Option<Expr>,
@@ -500,7 +500,7 @@ impl Alternative {
 }
 
 /// An expression for unlogged steps before an event: the values of its parameters, if the event has them.
-pub(crate) fn context_args(expr: &Expr, event: &Event, strings: &tla::strings::Strings) -> Option<Vec<Value>> {
+pub(crate) fn context_args(expr: &Expr, event: &Event, strings: &omnilink_tla::strings::Strings) -> Option<Vec<Value>> {
     let value = |param: &Param| match param {
         Param::Event => event.context.event.clone(),
         Param::Previous => event.context.previous.clone(),

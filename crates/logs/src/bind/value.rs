@@ -1,10 +1,10 @@
 //! The values of an event: of paths and expressions, in conditions and in updates.
 
-use history::format::json::Json;
-use tla::ir::VarId;
-use tla::machine::At;
-use tla::source::Site;
-use tla::value::Value;
+use omnilink_history::format::json::Json;
+use omnilink_tla::ir::VarId;
+use omnilink_tla::machine::At;
+use omnilink_tla::source::Site;
+use omnilink_tla::value::Value;
 
 use super::{Binder, BoundCondition, BoundExpr, Context, Event, Raw, Slot, find};
 use crate::line::Line;

@@ -1,8 +1,8 @@
 //! The parts of the state that each event of a log uses.
 
-use tla::ir::{DefId, SlotId};
-use tla::program::{Operation, Program};
-use tla::value::Value;
+use omnilink_tla::ir::{DefId, SlotId};
+use omnilink_tla::program::{Operation, Program};
+use omnilink_tla::value::Value;
 
 use super::place::{Place, Shape, Touch, Touches, Use};
 use super::touch::{Meaning, Names, Reader, Unknown};

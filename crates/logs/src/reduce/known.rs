@@ -1,8 +1,8 @@
 //! Values that the text of a specification determines: the value of an expression, the value that a formula requires, the elements of
 //! a set.
 
-use tla::ir::{Arithmetic, Bound, ExprId, Node, Pattern, Step};
-use tla::value::Value;
+use omnilink_tla::ir::{Arithmetic, Bound, ExprId, Node, Pattern, Step};
+use omnilink_tla::value::Value;
 
 use super::place::Shape;
 use super::touch::{Meaning, Names, Reader, Unknown};

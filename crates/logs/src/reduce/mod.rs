@@ -26,7 +26,7 @@
 //! each other chain that is not independent of it and that can happen without T is looked up, and an event that must
 //! happen before that one is added. That is a few comparisons for each pair of chains.
 //!
-//! Persistent sets are from P. Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, LNCS 1032,
+//! Persistent sets are from P. Godefroid, *Partial-EventOrder Methods for the Verification of Concurrent Systems*, LNCS 1032,
 //! 1996; the closure is that of stubborn sets, A. Valmari, *Stubborn Sets for Reduced State Space Generation*, 1989. Their
 //! sleep sets would save steps to known configurations, and no configurations.
 //!
@@ -38,8 +38,8 @@ mod place;
 mod touch;
 
 use hashbrown::HashMap;
+use omnilink_tla::program::Program;
 use rustc_hash::FxBuildHasher;
-use tla::program::Program;
 
 use crate::bind::Bound;
 use place::Touches;

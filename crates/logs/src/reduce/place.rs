@@ -5,8 +5,8 @@
 //! place has a [`Shape`] for each: a message to `w1` whose epoch is not known is `[to |-> "w1"]`, and is another one than
 //! every message to `w2`.
 
-use tla::ir::VarId;
-use tla::value::Value;
+use omnilink_tla::ir::VarId;
+use omnilink_tla::value::Value;
 
 /// The known parts of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,8 +1,8 @@
 //! Actions that are found independent commute in every state, and actions on different keys and elements are found.
 
-use tla::machine::{Machine, State};
-use tla::program::{Operation, Program, link};
-use tla::value::Value;
+use omnilink_tla::machine::{Machine, State};
+use omnilink_tla::program::{Operation, Program, link};
+use omnilink_tla::value::Value;
 
 use super::event::operation_uses;
 use super::place::Touches;
@@ -10,9 +10,9 @@ use super::touch::Reader;
 
 struct Nothing;
 
-impl tla::datum::World for Nothing {}
+impl omnilink_tla::datum::World for Nothing {}
 
-impl tla::resolve::Loader for Nothing {
+impl omnilink_tla::resolve::Loader for Nothing {
     fn load(&mut self, _module: &str) -> Option<(String, String)> {
         None
     }
@@ -53,8 +53,8 @@ type Call = (Operation, Vec<Option<Value>>, Touches);
 
 fn program() -> Program {
     let mut strings = Default::default();
-    let config = tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
-    let module = tla::resolve::resolve("M.tla", SPEC, &mut Nothing, strings);
+    let config = omnilink_tla::config::parse("INIT Init NEXT Next", &mut strings).expect("no errors");
+    let module = omnilink_tla::resolve::resolve("M.tla", SPEC, &mut Nothing, strings);
     let module = module.unwrap_or_else(|errors| panic!("{:?}", errors.errors));
     link(module, &config, Default::default()).unwrap_or_else(|errors| panic!("{:?}", errors.errors))
 }

@@ -9,14 +9,14 @@
 //! an [`Unknown`], which uses everything. Whether an evaluation fails is not part of its result: an event that fails does
 //! not explain anything.
 //!
-//! `tla::program::footprint` finds less, for one action with any arguments and in the time of one look at its text; here
+//! `omnilink_tla::program::footprint` finds less, for one action with any arguments and in the time of one look at its text; here
 //! each event has its own answer.
 
 use std::rc::Rc;
 
-use tla::ir::{Arg, Body, Bound, DefId, ExprId, Idiom, Level, Node, Pattern, SlotId, Step, VarId};
-use tla::program::Program;
-use tla::value::Value;
+use omnilink_tla::ir::{Arg, Body, Bound, DefId, ExprId, ExprLevel, Idiom, Node, Pattern, SlotId, Step, VarId};
+use omnilink_tla::program::Program;
+use omnilink_tla::value::Value;
 
 use super::place::{Inside, Place, Shape, Touch, Use};
 
@@ -409,12 +409,12 @@ impl<'p> Reader<'p> {
         let definition = self.program.definition(def);
         if let Some((body, inner)) = self.enter(def, captures, args, names) {
             // Constants without parameters use nothing, and may be long.
-            let is_constant = definition.level == Level::Constant && definition.params.is_empty();
+            let is_constant = definition.level == ExprLevel::Constant && definition.params.is_empty();
             return if is_constant { Ok(()) } else { self.read(body, &inner) };
         }
         let is_pure = match definition.body {
-            Body::Native(native) => !native.is_volatile && native.level == Level::Constant,
-            Body::Expr(_) => definition.level == Level::Constant,
+            Body::Native(native) => !native.is_volatile && native.level == ExprLevel::Constant,
+            Body::Expr(_) => definition.level == ExprLevel::Constant,
             Body::Declared => false,
         };
         if !is_pure {

@@ -8,8 +8,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
+use omnilink_tla::machine::{Machine, State};
 use serde_json::{Map, Value as Json};
-use tla::machine::{Machine, State};
 
 use crate::mapping::{Mapping, Meaning, Order, Rule, Uncertainty};
 use crate::plain::Plain;
@@ -79,7 +79,7 @@ impl<'p> States<'p> {
         }
         let labelled = self.machine.labelled_successors(&self.all[state].0).expect("no errors");
         let strings = &self.machine.program().module.strings;
-        let plain = |args: &[(String, tla::value::Value)]| -> Vec<(String, Plain)> {
+        let plain = |args: &[(String, omnilink_tla::value::Value)]| -> Vec<(String, Plain)> {
             args.iter().map(|(name, value)| (name.clone(), Plain::of(value, strings))).collect()
         };
         let labelled: Vec<_> =

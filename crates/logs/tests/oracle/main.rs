@@ -13,20 +13,20 @@ mod specs;
 use std::collections::BTreeSet;
 
 use brute::{Decision, States};
-use logs::{File, Options, Outcome, Prepared};
 use make::{Case, make};
-use settings::Settings;
+use omnilink_logs::{File, LogOptions, LogOutcome, Prepared};
+use omnilink_settings::Settings;
+use omnilink_tla::config::Config;
+use omnilink_tla::ir::Module;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::{Program, link};
 use specs::{SPECS, Spec};
-use tla::config::Config;
-use tla::ir::Module;
-use tla::machine::Machine;
-use tla::program::{Program, link};
 
 struct Nothing;
 
-impl tla::datum::World for Nothing {}
+impl omnilink_tla::datum::World for Nothing {}
 
-impl tla::resolve::Loader for Nothing {
+impl omnilink_tla::resolve::Loader for Nothing {
     fn load(&mut self, _module: &str) -> Option<(String, String)> {
         None
     }
@@ -244,9 +244,9 @@ fn resolved(spec: &Spec, config: &str) -> (Module, Config) {
 
 fn resolved_text(spec: &Spec, text: &str, config: &str) -> (Module, Config) {
     let mut strings = Default::default();
-    let config = tla::config::parse(config, &mut strings).expect("no errors");
+    let config = omnilink_tla::config::parse(config, &mut strings).expect("no errors");
     let name = format!("{}.tla", spec.name);
-    let module = tla::resolve::resolve(&name, text, &mut Nothing, strings);
+    let module = omnilink_tla::resolve::resolve(&name, text, &mut Nothing, strings);
     (module.unwrap_or_else(|errors| panic!("{}: {:?}", spec.name, errors.errors)), config)
 }
 
@@ -256,10 +256,10 @@ fn linked(module: &Module, config: &Config) -> Program {
 }
 
 /// The searches to compare: with all reductions, without that of orders, and without any.
-const SEARCHES: [Options; 3] = [
-    Options { exhaustive: false, all_orders: false },
-    Options { exhaustive: false, all_orders: true },
-    Options { exhaustive: true, all_orders: true },
+const SEARCHES: [LogOptions; 3] = [
+    LogOptions { exhaustive: false, all_orders: false },
+    LogOptions { exhaustive: false, all_orders: true },
+    LogOptions { exhaustive: true, all_orders: true },
 ];
 
 /// The verdict of each search, and the number of times that it left out an event.
@@ -275,17 +275,17 @@ fn check(spec: &Spec, case: &Case, mut module: Module, mut config: Config) -> Re
     let mut machine = Machine::new(&program, Box::new(Nothing));
     let bound = prepared.bind(&mut machine, &config).map_err(|error| format!("{error}: {error:?}"))?;
     let mut verdict = |options| {
-        let checked = logs::check(&prepared, &bound, &mut machine, &config, options, &mut |_| None);
+        let checked = omnilink_logs::check(&prepared, &bound, &mut machine, &config, options, &mut |_| None);
         let checked = checked.map_err(|error| format!("{error}: {error:?}"))?;
         let decision = match checked.outcome {
-            Outcome::Accepted(_) => Decision::Accepted,
-            Outcome::Rejected(_) => Decision::Rejected(checked.stats.explained),
-            Outcome::Violated(..) => Decision::Violated,
-            Outcome::Inconclusive(history::Stop::Incomplete, ..) => {
-                let steps = logs::longest(&checked, &bound);
+            LogOutcome::Accepted(_) => Decision::Accepted,
+            LogOutcome::Rejected(_) => Decision::Rejected(checked.stats.explained),
+            LogOutcome::Violated(..) => Decision::Violated,
+            LogOutcome::Inconclusive(omnilink_history::Stop::Incomplete, ..) => {
+                let steps = omnilink_logs::longest(&checked, &bound);
                 Decision::Open(steps.iter().filter(|step| step.event.is_some()).count() as u32)
             }
-            Outcome::Inconclusive(..) => return Err("another outcome".to_owned()),
+            LogOutcome::Inconclusive(..) => return Err("another outcome".to_owned()),
         };
         Ok((decision, checked.stats.left_out))
     };

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use omnilink_tla::strings::Strings;
+use omnilink_tla::value::Value;
 use serde_json::{Value as Json, json};
-use tla::strings::Strings;
-use tla::value::Value;
 
 /// A value. A record is a function on strings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

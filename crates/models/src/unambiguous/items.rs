@@ -4,7 +4,7 @@
 //! an *empty*. Bounds are tightened by the one fact that holds for all containers: a value goes in before it comes
 //! out.
 
-use history::{History, OpId};
+use omnilink_history::{History, OpId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

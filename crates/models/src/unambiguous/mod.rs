@@ -20,7 +20,7 @@ pub mod set;
 pub mod stack;
 mod tree;
 
-use history::OpId;
+use omnilink_history::OpId;
 
 /// The result of a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 //! in have to be remembered. A `delete_min` that found nothing needs a slot that all values leave free. Free slots
 //! are found by union-find, so the cost is that of sorting.
 
-use history::{History, OpId};
+use omnilink_history::{History, OpId};
 
 use crate::Interner;
 use crate::container::Op;

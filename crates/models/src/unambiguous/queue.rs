@@ -10,7 +10,7 @@
 //! Within a segment, a value may come next if no other must go in or come out before it; without a violation there is
 //! always one. Operations are then placed as late as their returns allow.
 
-use history::{History, OpId};
+use omnilink_history::{History, OpId};
 
 use crate::Interner;
 use crate::container::Op;

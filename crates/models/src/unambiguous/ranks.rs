@@ -5,7 +5,7 @@
 //! only, its returns and calls are in the middle of the instant. If it happens in two processes at the same instant,
 //! the order is not an interval order, and there are no ranks.
 
-use history::History;
+use omnilink_history::History;
 
 /// When an operation was called and when it returned. `call < ret`.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn operations_with_a_latest_time_have_no_ranks() {
-        let unknown = history::Interval::unknown(0, 3).unwrap();
+        let unknown = omnilink_history::Interval::unknown(0, 3).unwrap();
         assert!(ranks(&History::from_intervals([(0, unknown, ())]).unwrap()).is_err());
     }
 

@@ -26,7 +26,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use history::{History, Op, OpId, Value};
+use omnilink_history::{History, Op, OpId, Value};
 use rustc_hash::FxHashMap;
 
 use crate::unambiguous::Decision;

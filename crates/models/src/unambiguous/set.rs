@@ -10,7 +10,7 @@
 //! An unfinished `remove` is used only if an operation missed the element after it was added. Of several, the one
 //! that was called first can do everything the others can.
 
-use history::{History, OpId};
+use omnilink_history::{History, OpId};
 use rustc_hash::FxHashMap;
 
 use crate::Atom;

@@ -16,7 +16,7 @@
 //!
 //! A `pop` that found nothing needs a slot in which no value is surely in.
 
-use history::{History, OpId};
+use omnilink_history::{History, OpId};
 
 use crate::Interner;
 use crate::container::Op;

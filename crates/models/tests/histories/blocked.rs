@@ -2,10 +2,10 @@
 //! whether the object blocks each of those that did not.
 
 use fastrand::Rng;
-use history::{Call, End, History, Precedence, ProcessId, Record, Trace, Value};
-use models::check::{Options, check};
-use models::{Answer, Object, Sequential};
-use search::{Criterion, Unwatched};
+use omnilink_history::{Call, End, History, Precedence, ProcessId, Record, Trace, Value};
+use omnilink_models::check::{ModelOptions, check};
+use omnilink_models::{Answer, Object, Sequential};
+use omnilink_search::{Criterion, Unwatched};
 
 /// A queue for at most two elements; `take` blocks while it is empty, and `add` while it is full.
 struct Bounded;
@@ -155,7 +155,7 @@ fn verdicts_on_stuck_histories_are_those_of_the_definition() {
             let expected = is_possible(&others, &blocked, precedence, &[]);
             let history = History::new(trace.clone()).unwrap();
             for reduce in [true, false] {
-                let mut options = Options::default();
+                let mut options = ModelOptions::default();
                 (options.search.criterion, options.search.reduce) = (Criterion { precedence }, reduce);
                 let checked = check(&Sequential::new(Bounded), &history, &options, &Unwatched).unwrap();
                 assert_eq!(checked.verdict.is_accepted(), expected, "seed {seed}, {precedence:?}: {:?}", trace.records);
@@ -173,18 +173,21 @@ fn verdicts_on_stuck_histories_are_those_of_the_definition() {
 /// After the others the lock is free, so no order of them leaves the last one blocked; at any level, it sees them all.
 #[test]
 fn a_lost_wake_up_is_rejected_under_every_order_and_at_every_level() {
-    let history = |text: &str| History::new(history::format::text::read(text.as_bytes()).unwrap()).unwrap();
+    let history = |text: &str| History::new(omnilink_history::format::text::read(text.as_bytes()).unwrap()).unwrap();
     let lost = history("a [1 2] acquire()\na [3 4] release()\nb [5 ...] acquire() blocked\n");
     let held = history("a [1 2] acquire()\na [3 4] release()\na [5 6] acquire()\nb [5 ...] acquire() blocked\n");
-    let mut levels: Vec<weak::Level> = weak::Level::presets().map(|(name, _)| name.parse().unwrap()).collect();
+    let mut levels: Vec<omnilink_weak::Level> =
+        omnilink_weak::Level::presets().map(|(name, _)| name.parse().unwrap()).collect();
     levels.extend(["order none", "order program, weak"].map(|level| level.parse().unwrap()));
     for level in levels {
-        let options = models::level::Options {
-            weak: weak::Options { level: level.clone(), ..weak::Options::default() },
+        let options = omnilink_models::level::LevelOptions {
+            weak: omnilink_weak::WeakOptions { level: level.clone(), ..omnilink_weak::WeakOptions::default() },
             shortcuts: true,
         };
         let check = |history: &History<Call>| {
-            models::level::check(&models::mutex::Mutex::new(), history, &options, &Unwatched).unwrap().verdict
+            omnilink_models::level::check(&omnilink_models::mutex::Mutex::new(), history, &options, &Unwatched)
+                .unwrap()
+                .verdict
         };
         assert!(check(&lost).is_rejected(), "{level}");
         assert!(check(&held).is_accepted(), "{level}");
@@ -195,15 +198,15 @@ fn a_lost_wake_up_is_rejected_under_every_order_and_at_every_level() {
 fn the_lock_blocks_while_it_is_held_and_a_queue_never_does() {
     let check = |name: &str, text: &str| {
         struct Visit<'a>(&'a str);
-        impl models::Visitor for Visit<'_> {
+        impl omnilink_models::Visitor for Visit<'_> {
             type Output = String;
-            fn visit<M: models::Model>(self, model: M) -> String {
-                let history = History::new(history::format::text::read(self.0.as_bytes()).unwrap()).unwrap();
-                let checked = check(&model, &history, &Options::default(), &Unwatched);
+            fn visit<M: omnilink_models::Model>(self, model: M) -> String {
+                let history = History::new(omnilink_history::format::text::read(self.0.as_bytes()).unwrap()).unwrap();
+                let checked = check(&model, &history, &ModelOptions::default(), &Unwatched);
                 checked.map_or_else(|error| error.to_string(), |checked| checked.verdict.is_accepted().to_string())
             }
         }
-        models::with_model(name, Visit(text)).unwrap()
+        omnilink_models::with_model(name, Visit(text)).unwrap()
     };
     assert_eq!(check("mutex", "a [1 2] acquire()\nb [3 ...] acquire() blocked\n"), "true");
     assert_eq!(check("mutex", "a [1 2] acquire()\na [3 4] release()\nb [3 ...] acquire() blocked\n"), "false");

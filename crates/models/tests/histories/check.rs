@@ -4,15 +4,15 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fastrand::Rng;
-use history::{Call, History, OpId, Trace, Value, Verdict};
-use models::check::{Checked, Failure, Method, Options, check, walk};
-use models::kv::Kv;
-use models::kv_append::KvAppend;
-use models::queue::Queue;
-use models::register::{self, Register};
-use models::{Atom, BadCall, Interner, Model};
-use search::{Criterion, Route, Spec, Successors, Witness};
-use testkit::is_allowed;
+use omnilink_history::{Call, History, OpId, Trace, Value, Verdict};
+use omnilink_models::check::{Checked, Failure, Method, ModelOptions, check, walk};
+use omnilink_models::kv::Kv;
+use omnilink_models::kv_append::KvAppend;
+use omnilink_models::queue::Queue;
+use omnilink_models::register::{self, Register};
+use omnilink_models::{Atom, BadCall, Interner, Model};
+use omnilink_search::{Criterion, Route, Spec, Successors, Witness};
+use omnilink_testkit::is_allowed;
 
 /// A few operations on two keys: shared instants, touching intervals of one process, some unfinished.
 fn random_history(rng: &mut Rng) -> History<Call> {
@@ -39,8 +39,9 @@ fn random_history(rng: &mut Rng) -> History<Call> {
     History::from_calls(calls).expect("processes that run one operation at a time")
 }
 
-fn verdict(model: &impl Model, history: &History<Call>, options: &Options) -> Checked {
-    check(model, history, options, &search::Unwatched).expect("calls that the model knows, and orders that stand up")
+fn verdict(model: &impl Model, history: &History<Call>, options: &ModelOptions) -> Checked {
+    check(model, history, options, &omnilink_search::Unwatched)
+        .expect("calls that the model knows, and orders that stand up")
 }
 
 #[test]
@@ -53,11 +54,11 @@ fn parts_and_whole_agree_with_trying_every_order() {
         let expected = is_allowed(&model, &bound, Criterion::LINEARIZABLE);
         accepted += u32::from(expected);
         for threads in [1, 2] {
-            let checked = verdict(&model, &history, &Options { threads, ..Options::default() });
+            let checked = verdict(&model, &history, &ModelOptions { threads, ..ModelOptions::default() });
             assert_eq!(checked.verdict.is_accepted(), expected, "seed {seed}");
             split += u32::from(matches!(checked.method, Method::Parts { .. }));
         }
-        let whole = verdict(&model, &history, &Options { shortcuts: false, ..Options::default() });
+        let whole = verdict(&model, &history, &ModelOptions { shortcuts: false, ..ModelOptions::default() });
         assert_eq!(whole.verdict.is_accepted(), expected, "seed {seed}");
         assert_eq!(whole.method, Method::Search);
     }
@@ -87,7 +88,7 @@ fn parts_whose_orders_contradict_each_other_are_searched_as_one() {
         let model = Kv::new(&Value::Nil);
         let bound = history.try_map(|op| model.bind(op)).expect("calls that the model knows");
         let expected = is_allowed(&model, &bound, Criterion::LINEARIZABLE);
-        let checked = verdict(&model, &history, &Options::default());
+        let checked = verdict(&model, &history, &ModelOptions::default());
         assert_eq!(checked.verdict.is_accepted(), expected, "seed {seed}");
         accepted[usize::from(expected)] += 1;
         united += u32::from(matches!(checked.method, Method::Parts { all: 1, .. }));
@@ -98,8 +99,9 @@ fn parts_whose_orders_contradict_each_other_are_searched_as_one() {
 #[test]
 fn orders_of_two_parts_that_contradict_each_other_are_no_order() {
     let writes = "T0 [1 5] write(\"a\", 1)\nT0 [5 9] write(\"b\", 1)\n";
-    let check =
-        |others: &str| verdict(&Register::new(&Value::Nil), &text(&(writes.to_owned() + others)), &Options::default());
+    let check = |others: &str| {
+        verdict(&Register::new(&Value::Nil), &text(&(writes.to_owned() + others)), &ModelOptions::default())
+    };
     let accepted = check("T1 [1 5] write(\"b\", 2)\nT1 [5 9] write(\"a\", 2)\n");
     assert!(accepted.verdict.is_accepted(), "{accepted:?}");
     let rejected = check("T1 [1 5] read(\"b\") = 1\nT1 [5 9] read(\"a\") = nil\n");
@@ -113,7 +115,7 @@ fn orders_of_two_parts_that_contradict_each_other_are_no_order() {
 #[test]
 fn no_key_and_the_key_nil_are_two_objects() {
     for shortcuts in [true, false] {
-        let options = Options { shortcuts, ..Options::default() };
+        let options = ModelOptions { shortcuts, ..ModelOptions::default() };
         let check = |calls: &str| verdict(&Register::new(&Value::Nil), &text(calls), &options);
         let accepted = check("T0 [1 2] write(nil, 1)\nT0 [3 4] read() = nil\nT0 [5 6] read(nil) = 1\n");
         assert!(accepted.verdict.is_accepted(), "{accepted:?}");
@@ -131,14 +133,15 @@ fn no_key_and_the_key_nil_are_two_objects() {
 #[test]
 fn a_read_that_returned_without_a_result_is_an_error() {
     let calls = "T0 [1 2] write(1)\nT0 [3 4] read()\n";
-    let error = check(&Register::new(&Value::Nil), &text(calls), &Options::default(), &search::Unwatched).unwrap_err();
+    let error = check(&Register::new(&Value::Nil), &text(calls), &ModelOptions::default(), &omnilink_search::Unwatched)
+        .unwrap_err();
     assert_eq!(error.to_string(), "T0:1: `read` returned, but its result `value` was not recorded");
-    let unfinished = verdict(&Register::new(&Value::Nil), &text("T0 [3 ...] read()\n"), &Options::default());
+    let unfinished = verdict(&Register::new(&Value::Nil), &text("T0 [3 ...] read()\n"), &ModelOptions::default());
     assert!(unfinished.verdict.is_accepted());
 }
 
 fn text(lines: &str) -> History<Call> {
-    let trace: Trace = history::format::text::read(lines.as_bytes()).expect("text that parses");
+    let trace: Trace = omnilink_history::format::text::read(lines.as_bytes()).expect("text that parses");
     History::new(trace).expect("a history")
 }
 
@@ -148,7 +151,7 @@ fn the_first_part_that_is_rejected_is_reported() {
         "T0 [0 1] put(\"a\", \"1\")\nT0 [2 3] get(\"a\") = \"1\"\nT1 [0 1] get(\"b\") = \"7\"\nT1 [2 3] get(\"c\") = \"8\"\n",
     );
     for threads in [1, 3] {
-        let options = Options { threads, ..Options::default() };
+        let options = ModelOptions { threads, ..ModelOptions::default() };
         let checked = verdict(&KvAppend::new(), &history, &options);
         let Verdict::Rejected(Failure::Stuck { parts, explanation }) = checked.verdict else { panic!("rejected") };
         assert_eq!((parts, explanation.explained), (vec!["\"b\"".to_owned()], 0));
@@ -161,7 +164,7 @@ fn a_part_that_a_procedure_rejects_is_reported_before_any_is_searched() {
     let history = text(
         "T0 [0 1] write(\"a\", 1)\nT0 [2 3] write(\"a\", 1)\nT0 [4 5] read(\"a\") = 2\nT1 [0 1] read(\"b\") = 7\n",
     );
-    let checked = verdict(&Register::new(&Value::Nil), &history, &Options::default());
+    let checked = verdict(&Register::new(&Value::Nil), &history, &ModelOptions::default());
     let Verdict::Rejected(Failure::Contradiction { ops, reason }) = checked.verdict else { panic!("{checked:?}") };
     assert_eq!(reason, "2 was never written: T0:2 read(\"a\") = 2 [4 5]");
     let method = Method::Parts { all: 2, searched: 0 };
@@ -171,11 +174,11 @@ fn a_part_that_a_procedure_rejects_is_reported_before_any_is_searched() {
 #[test]
 fn why_a_procedure_does_not_decide_is_kept() {
     let one = "T0 [0 1] write(1)\nT0 [2 3] write(1)\nT0 [4 5] read() = 1\n";
-    let checked = verdict(&Register::new(&Value::Nil), &text(one), &Options::default());
+    let checked = verdict(&Register::new(&Value::Nil), &text(one), &ModelOptions::default());
     assert_eq!((checked.method, checked.no_procedure.as_deref()), (Method::Search, Some("1 was written twice")));
     let two =
         "T0 [0 1] write(\"a\", 1)\nT0 [2 3] write(\"a\", 1)\nT0 [4 5] read(\"a\") = 1\nT1 [0 1] write(\"b\", 1)\n";
-    let checked = verdict(&Register::new(&Value::Nil), &text(two), &Options::default());
+    let checked = verdict(&Register::new(&Value::Nil), &text(two), &ModelOptions::default());
     assert_eq!(checked.method, Method::Parts { all: 2, searched: 1 });
     assert_eq!(checked.no_procedure.as_deref(), Some("\"a\": 1 was written twice"));
     assert!(checked.verdict.is_accepted());
@@ -184,7 +187,7 @@ fn why_a_procedure_does_not_decide_is_kept() {
 #[test]
 fn a_procedure_decides_where_there_is_one() {
     let history = text("T0 [0 9] enqueue(1)\nT1 [2 3] dequeue() = 1\nT1 [4 5] dequeue() = nil\n");
-    let checked = verdict(&Queue::new(None), &history, &Options::default());
+    let checked = verdict(&Queue::new(None), &history, &ModelOptions::default());
     let Verdict::Accepted(witness) = checked.verdict else { panic!("accepted") };
     assert_eq!((checked.method, witness.len()), (Method::Procedure, 3));
 }
@@ -192,7 +195,8 @@ fn a_procedure_decides_where_there_is_one() {
 #[test]
 fn a_call_that_means_nothing_is_an_error_that_names_it() {
     let error =
-        check(&Queue::new(None), &text("w [0 9] pull(1)\n"), &Options::default(), &search::Unwatched).unwrap_err();
+        check(&Queue::new(None), &text("w [0 9] pull(1)\n"), &ModelOptions::default(), &omnilink_search::Unwatched)
+            .unwrap_err();
     assert!(error.to_string().starts_with("w:0: `pull` is not an operation of the model `queue`"), "{error}");
 }
 
@@ -205,7 +209,7 @@ fn a_part_that_is_hard_to_decide_does_not_hide_one_that_is_easy_to_reject() {
     let easy = (9, 50, Some(60), Call::positional("get", ["easy".into()], ["never put".into()]));
     let history = History::from_calls((0..9).map(append).chain([easy])).unwrap();
     for threads in [1, 2] {
-        let checked = verdict(&KvAppend::new(), &history, &Options { threads, ..Options::default() });
+        let checked = verdict(&KvAppend::new(), &history, &ModelOptions { threads, ..ModelOptions::default() });
         let Verdict::Rejected(Failure::Stuck { parts, .. }) = checked.verdict else { panic!("{checked:?}") };
         assert_eq!(parts, ["\"easy\""]);
         assert!(checked.stats.distinct < 10_000, "{:?}", checked.stats);
@@ -225,8 +229,8 @@ fn equal_operations_with_equal_ends_differ_by_their_successors() {
     ];
     let history = History::from_calls(rows).expect("processes that run one operation at a time");
     for shortcuts in [true, false] {
-        let options = Options { shortcuts, ..Options::default() };
-        assert!(verdict(&models::set::Set::new(), &history, &options).verdict.is_accepted());
+        let options = ModelOptions { shortcuts, ..ModelOptions::default() };
+        assert!(verdict(&omnilink_models::set::Set::new(), &history, &options).verdict.is_accepted());
     }
 }
 
@@ -245,9 +249,13 @@ fn replaying_parts_agrees_with_replaying_the_whole() {
         }
         order.truncate(order.len() - usize::from(rng.u8(..8) == 0).min(order.len()));
         let witness = Witness::from_order(order);
-        let whole = search::replay(&model, &bound, Criterion::LINEARIZABLE, &witness);
-        let part = |op: &models::kv::Op| model.partition(op);
-        assert_eq!(search::replay_parts(&model, &bound, Criterion::LINEARIZABLE, &witness, part), whole, "seed {seed}");
+        let whole = omnilink_search::replay(&model, &bound, Criterion::LINEARIZABLE, &witness);
+        let part = |op: &omnilink_models::kv::Op| model.partition(op);
+        assert_eq!(
+            omnilink_search::replay_parts(&model, &bound, Criterion::LINEARIZABLE, &witness, part),
+            whole,
+            "seed {seed}"
+        );
         confirmed += u32::from(whole.is_ok());
     }
     assert!((2_000..18_000).contains(&confirmed), "{confirmed} confirmed");
@@ -259,7 +267,7 @@ fn every_rejected_part_is_named() {
                  T0 [5 6] put(2, 5)\nT0 [7 8] get(2) = 5\n\
                  T0 [9 10] put(3, 5)\nT0 [11 12] put(3, 5)\nT0 [13 14] contains(3) = FALSE\n\
                  T0 [15 16] put(4, 5)\nT0 [17 18] get(4) = nil\n";
-    let checked = verdict(&Kv::new(&Value::Nil), &text(calls), &Options::default());
+    let checked = verdict(&Kv::new(&Value::Nil), &text(calls), &ModelOptions::default());
     let names: Vec<(&str, usize)> = checked.rejected.iter().map(|part| (&*part.name, part.operations)).collect();
     assert_eq!(names, [("1", 2), ("3", 3), ("4", 2)]);
     assert!(checked.verdict.is_rejected() && checked.undecided.is_empty());
@@ -294,7 +302,7 @@ impl Spec for Counted {
 }
 
 impl Model for Counted {
-    fn bind(&self, op: &history::Op<Call>) -> Result<Option<Self::Op>, BadCall> {
+    fn bind(&self, op: &omnilink_history::Op<Call>) -> Result<Option<Self::Op>, BadCall> {
         self.registers.bind(op)
     }
 
@@ -329,7 +337,7 @@ fn work_by_key(keys: i64) -> [usize; 2] {
     };
     let history = History::from_calls((0..2 * keys).map(call)).expect("one operation after another");
     let model = Counted { registers: Register::new(&Value::Nil), work: AtomicUsize::new(0) };
-    let checked = verdict(&model, &history, &Options::default());
+    let checked = verdict(&model, &history, &ModelOptions::default());
     assert_eq!(checked.method, Method::Parts { all: keys as usize, searched: keys as usize });
     let Verdict::Accepted(witness) = checked.verdict else { panic!("{:?}", checked.verdict) };
     let of_check = model.work.swap(0, Ordering::Relaxed);

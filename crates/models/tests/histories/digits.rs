@@ -1,10 +1,10 @@
 //! Texts and numbers with the same digits, in histories of every built-in specification.
 
-use history::History;
-use history::format::jsonl;
-use models::check::{Options, check};
-use models::{Model, Visitor, with_model};
-use search::Unwatched;
+use omnilink_history::History;
+use omnilink_history::format::jsonl;
+use omnilink_models::check::{ModelOptions, check};
+use omnilink_models::{Model, Visitor, with_model};
+use omnilink_search::Unwatched;
 
 struct Check(&'static [&'static str]);
 
@@ -17,7 +17,7 @@ impl Visitor for Check {
         };
         let text: String = self.0.iter().zip(0..).map(line).collect();
         let history = History::new(jsonl::read(text.as_bytes()).unwrap()).unwrap();
-        let checked = check(&model, &history, &Options::default(), &Unwatched);
+        let checked = check(&model, &history, &ModelOptions::default(), &Unwatched);
         checked.map_or_else(|error| error.to_string(), |checked| checked.verdict.is_accepted().to_string())
     }
 }

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use history::{Call, History, Interval, Precedence, Value, Verdict};
-use models::level::{Checked, Options, bind, check};
-use models::{Model, Visitor, with_model};
-use search::Unwatched;
-use testkit::levels::is_explained;
-use weak::{Class, Context, Level, Unexplained, Visibility};
+use omnilink_history::{Call, History, Interval, Precedence, Value, Verdict};
+use omnilink_models::level::{Checked, LevelOptions, bind, check};
+use omnilink_models::{Model, Visitor, with_model};
+use omnilink_search::Unwatched;
+use omnilink_testkit::levels::is_explained;
+use omnilink_weak::{Class, Context, Level, Unexplained, Visibility};
 
 /// Each with its actions, and the numbers of their arguments.
 const SPECS: [(&str, &[(&str, usize)]); 7] = [
@@ -152,17 +152,25 @@ impl Visitor for Compare<'_> {
         let bound = bind(&model, self.history).unwrap();
         let expected = is_explained(&model, &bound, self.level, self.context);
         let check = |shortcuts: bool| {
-            let weak = weak::Options { level: self.level.clone(), context: self.context, ..weak::Options::default() };
-            let checked = check(&model, self.history, &Options { weak, shortcuts }, &Unwatched);
+            let weak = omnilink_weak::WeakOptions {
+                level: self.level.clone(),
+                context: self.context,
+                ..omnilink_weak::WeakOptions::default()
+            };
+            let checked = check(&model, self.history, &LevelOptions { weak, shortcuts }, &Unwatched);
             let checked = checked.unwrap_or_else(|error| panic!("{}: {error}", self.about));
             assert_eq!(checked.verdict.is_accepted(), expected, "{}, shortcuts {shortcuts}", self.about);
             assert_eq!(checked.verdict.is_rejected(), !expected, "{}, shortcuts {shortcuts}", self.about);
             checked
         };
         if self.level.class() == Class::Strong {
-            let search = search::Options { criterion: self.level.criterion().unwrap(), ..search::Options::default() };
-            let options = models::check::Options { search, ..models::check::Options::default() };
-            let checked = models::check::check(&model, self.history, &options, &Unwatched).unwrap();
+            let search = omnilink_search::Options {
+                criterion: self.level.criterion().unwrap(),
+                ..omnilink_search::Options::default()
+            };
+            let options =
+                omnilink_models::check::ModelOptions { search, ..omnilink_models::check::ModelOptions::default() };
+            let checked = omnilink_models::check::check(&model, self.history, &options, &Unwatched).unwrap();
             assert_eq!(checked.verdict.is_accepted(), expected, "{}", self.about);
             assert_eq!(checked.verdict.is_rejected(), !expected, "{}", self.about);
         }
@@ -186,7 +194,7 @@ fn compare(seeds: std::ops::Range<u64>) {
         let compare = Compare { history: &history, level: &level, context, about: &about };
         let (expected, checked) = with_model(spec, compare).unwrap();
         *verdicts.entry((spec, expected)).or_default() += 1;
-        if matches!(checked.method, models::check::Method::Parts { .. }) {
+        if matches!(checked.method, omnilink_models::check::Method::Parts { .. }) {
             by_parts[usize::from(expected)] += 1;
         }
     }
@@ -212,9 +220,10 @@ fn shortcuts_agree_with_all_orders_and_all_visibilities_at_length() {
 fn check_rows(spec: &str, level: &str, context: Context, rows: Vec<(u32, u64, u64, Call)>) -> Checked {
     let history =
         History::from_calls(rows.into_iter().map(|(process, start, end, call)| (process, start, Some(end), call)));
-    let weak = weak::Options { level: level.parse().unwrap(), context, ..weak::Options::default() };
-    let options = Options { weak, shortcuts: true };
-    models::level::check_named(spec, &history.unwrap(), &options, &Unwatched).unwrap().unwrap()
+    let weak =
+        omnilink_weak::WeakOptions { level: level.parse().unwrap(), context, ..omnilink_weak::WeakOptions::default() };
+    let options = LevelOptions { weak, shortcuts: true };
+    omnilink_models::level::check_named(spec, &history.unwrap(), &options, &Unwatched).unwrap().unwrap()
 }
 
 fn call<const N: usize>(action: &str, args: [i64; N], result: impl Into<Option<Value>>) -> Call {

@@ -5,11 +5,11 @@
 //! the history in true time is allowed, whatever the differences are.
 
 use fastrand::Rng;
-use history::format::otlp;
-use history::{Call, History, IllFormed, Trace};
-use models::check::Options;
-use models::{Model, Visitor, with_model};
-use search::{Criterion, Unwatched};
+use omnilink_history::format::otlp;
+use omnilink_history::{Call, History, IllFormed, Trace};
+use omnilink_models::check::ModelOptions;
+use omnilink_models::{Model, Visitor, with_model};
+use omnilink_search::{Criterion, Unwatched};
 
 /// A span in true time.
 struct Span {
@@ -112,8 +112,8 @@ impl Visitor for Check {
     fn visit<M: Model>(self, model: M) -> bool {
         let history: History<Call> = History::new(self.0).unwrap();
         let bound = history.try_map(|op| model.bind(op)).unwrap();
-        let expected = testkit::is_allowed(&model, &bound, Criterion::LINEARIZABLE);
-        let checked = models::check::check(&model, &history, &Options::default(), &Unwatched).unwrap();
+        let expected = omnilink_testkit::is_allowed(&model, &bound, Criterion::LINEARIZABLE);
+        let checked = omnilink_models::check::check(&model, &history, &ModelOptions::default(), &Unwatched).unwrap();
         assert_eq!(checked.verdict.is_accepted(), expected, "{:#?}", history.ops());
         expected
     }

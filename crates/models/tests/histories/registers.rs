@@ -8,11 +8,11 @@
 use std::time::Instant;
 
 use fastrand::Rng;
-use history::{Call, History, Value};
-use models::check::{Method, Options};
-use models::unambiguous::Decision;
-use models::{Model, Visitor, with_model};
-use search::{Criterion, Unwatched, Witness};
+use omnilink_history::{Call, History, Value};
+use omnilink_models::check::{Method, ModelOptions};
+use omnilink_models::unambiguous::Decision;
+use omnilink_models::{Model, Visitor, with_model};
+use omnilink_search::{Criterion, Unwatched, Witness};
 
 const SPECS: [&str; 3] = ["register:initial=0", "cas-register:initial=0", "kv:absent=0"];
 
@@ -160,22 +160,24 @@ impl Visitor for Compare<'_> {
     fn visit<M: Model>(self, model: M) -> Compared {
         let bound = self.0.try_map(|op| model.bind(op)).unwrap();
         let decision = model.decide(&bound);
-        let is_allowed = |history| testkit::is_allowed(&model, history, Criterion::LINEARIZABLE);
-        let line =
-            |op: &history::Op<M::Op>| format!("\n{} {} {:?} {:?}", bound.name(op.id), op.interval, op.id, op.call);
+        let is_allowed = |history| omnilink_testkit::is_allowed(&model, history, Criterion::LINEARIZABLE);
+        let line = |op: &omnilink_history::Op<M::Op>| {
+            format!("\n{} {} {:?} {:?}", bound.name(op.id), op.interval, op.id, op.call)
+        };
         let context = || format!("{}\n{decision:?}", bound.ops().iter().map(line).collect::<String>());
         match &decision {
             Decision::NotApplicable(_) => Compared::Skipped,
             Decision::Linearizable(order) => {
                 let witness = Witness::from_order(order.clone());
-                let replayed = search::replay(&model, &bound, Criterion::LINEARIZABLE, &witness);
+                let replayed = omnilink_search::replay(&model, &bound, Criterion::LINEARIZABLE, &witness);
                 assert!(replayed.is_ok(), "{replayed:?} {}", context());
                 assert!(is_allowed(&bound), "{}", context());
                 Compared::Accepted
             }
             Decision::Violation { ops, .. } => {
                 assert!(!is_allowed(&bound), "{}", context());
-                let named = |op: &history::Op<M::Op>| Ok::<_, ()>(ops.contains(&op.id).then(|| op.call.clone()));
+                let named =
+                    |op: &omnilink_history::Op<M::Op>| Ok::<_, ()>(ops.contains(&op.id).then(|| op.call.clone()));
                 assert!(!is_allowed(&bound.try_map(named).unwrap()), "these alone have an order: {}", context());
                 Compared::Rejected
             }
@@ -206,9 +208,9 @@ impl Visitor for CompareWhole<'_> {
     type Output = (Compared, Method);
 
     fn visit<M: Model>(self, model: M) -> (Compared, Method) {
-        let checked = models::check::check(&model, self.0, &Options::default(), &Unwatched).unwrap();
+        let checked = omnilink_models::check::check(&model, self.0, &ModelOptions::default(), &Unwatched).unwrap();
         let bound = self.0.try_map(|op| model.bind(op)).unwrap();
-        let is_allowed = testkit::is_allowed(&model, &bound, Criterion::LINEARIZABLE);
+        let is_allowed = omnilink_testkit::is_allowed(&model, &bound, Criterion::LINEARIZABLE);
         assert_eq!(checked.verdict.is_accepted(), is_allowed, "{:#?}\n{checked:?}", bound.ops());
         (if is_allowed { Compared::Accepted } else { Compared::Rejected }, checked.method)
     }
@@ -262,7 +264,7 @@ impl Visitor for Decide<'_> {
 }
 
 fn reason(spec: &str, rows: &[&str]) -> String {
-    let trace = history::format::text::read((rows.join("\n") + "\n").as_bytes()).unwrap();
+    let trace = omnilink_history::format::text::read((rows.join("\n") + "\n").as_bytes()).unwrap();
     match with_model(spec, Decide(&History::new(trace).unwrap())).unwrap() {
         Decision::Violation { ops, reason } => format!("{reason} ({})", ops.len()),
         decision => format!("{decision:?}"),

@@ -8,9 +8,9 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use history::{Call, History, OpId, Value};
-use models::unambiguous::Decision;
-use models::{Model, Visitor, with_model};
+use omnilink_history::{Call, History, OpId, Value};
+use omnilink_models::unambiguous::Decision;
+use omnilink_models::{Model, Visitor, with_model};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

@@ -6,11 +6,11 @@
 //! took effect, and some have a latest time. Clocks are coarse, so that times are often equal.
 
 use fastrand::Rng;
-use history::{Call, History, Interval, Op, OpId, ProcessId, Value};
-use models::check::Options;
-use models::{Model, Visitor, with_model};
-use search::Criterion;
-use search::Unwatched;
+use omnilink_history::{Call, History, Interval, Op, OpId, ProcessId, Value};
+use omnilink_models::check::ModelOptions;
+use omnilink_models::{Model, Visitor, with_model};
+use omnilink_search::Criterion;
+use omnilink_search::Unwatched;
 
 const SPECS: [&str; 12] = [
     "register",
@@ -157,15 +157,15 @@ impl Visitor for Compare<'_> {
         let seed = rng.get_seed();
         let history = generate(&model, spec, rng);
         let bound = history.try_map(|op| model.bind(op)).unwrap();
-        let expected = testkit::is_allowed(&model, &bound, Criterion::LINEARIZABLE);
-        let plain = search::Options { reduce: false, ..search::Options::default() };
+        let expected = omnilink_testkit::is_allowed(&model, &bound, Criterion::LINEARIZABLE);
+        let plain = omnilink_search::Options { reduce: false, ..omnilink_search::Options::default() };
         let ways = [
-            Options::default(),
-            Options { shortcuts: false, ..Options::default() },
-            Options { shortcuts: false, search: plain, ..Options::default() },
+            ModelOptions::default(),
+            ModelOptions { shortcuts: false, ..ModelOptions::default() },
+            ModelOptions { shortcuts: false, search: plain, ..ModelOptions::default() },
         ];
         for way in ways {
-            let checked = models::check::check(&model, &history, &way, &Unwatched);
+            let checked = omnilink_models::check::check(&model, &history, &way, &Unwatched);
             let found = checked.as_ref().ok().map(|checked| checked.verdict.is_accepted());
             assert_eq!(found, Some(expected), "{spec}, seed {seed}, {way:?}\n{:#?}\n{checked:?}", bound.ops());
         }

@@ -17,7 +17,7 @@
 //! Columns of similar numbers compress well. JavaScript reads integers up to 2^53 exactly, so a value whose magnitude
 //! or difference is larger is written as a text. Long texts are cut; the trace has them in full.
 
-use report::{Datum, Timeline};
+use omnilink_report::{Datum, Timeline};
 use rustc_hash::FxHashMap;
 
 use super::PIECE;

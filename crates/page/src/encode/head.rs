@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use report::{Comparison, Report, Timeline};
+use omnilink_report::{Comparison, Report, Timeline};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -163,8 +163,8 @@ pub(super) fn index<'a>(index: &'a Index<'_>) -> IndexHead<'a> {
 
 pub(super) fn timeline<'a>(timeline: &'a Timeline, ranks: &'a Ranks) -> TimelineHead<'a> {
     let origin = timeline.operations.first().map_or(0, |entry| entry.start);
-    let shape = |shape: &'a report::Shape| {
-        let report::Shape { action, args, results, meta, pieces } = shape;
+    let shape = |shape: &'a omnilink_report::Shape| {
+        let omnilink_report::Shape { action, args, results, meta, pieces } = shape;
         Shape { action, args, results, meta, pieces }
     };
     let missed = missed(timeline);
@@ -212,7 +212,7 @@ fn is_zero(count: &usize) -> bool {
 
 fn chunks(timeline: &Timeline, ranks: &Ranks, origin: u64) -> Vec<Chunk> {
     let pieces = timeline.operations.chunks(PIECE).enumerate();
-    let chunk = |(place, operations): (usize, &[report::Entry])| {
+    let chunk = |(place, operations): (usize, &[omnilink_report::Entry])| {
         let first = place * PIECE;
         let (rank, time) = ranks.last(place);
         Chunk {

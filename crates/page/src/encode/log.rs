@@ -7,7 +7,7 @@
 //! steps and two numbers for each: the difference to the number of steps of the order before the previous one, and an
 //! index into the actions. The first differences are to 0.
 
-use report::Unlogged;
+use omnilink_report::Unlogged;
 use rustc_hash::FxHashMap;
 
 use super::varint::{put, put_bytes, zigzag};

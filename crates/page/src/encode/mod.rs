@@ -15,7 +15,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use report::{Report, Timeline};
+use omnilink_report::{Report, Timeline};
 use serde::Serialize;
 
 pub use head::{About, Index, IndexRun, Served};
@@ -33,9 +33,9 @@ pub struct Part {
     pub bytes: Vec<u8>,
 }
 
-/// Compression level.
+/// How hard parts are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum Packing {
     /// For a part that is sent to the same machine.
     Fast,
     /// For a file that is stored and shared.
@@ -47,26 +47,26 @@ pub enum Level {
 pub struct Encoder<'a> {
     report: &'a Report,
     timeline: Option<(&'a Timeline, Ranks)>,
-    level: Level,
+    packing: Packing,
 }
 
 impl<'a> Encoder<'a> {
     /// Indexes the whole history once. Without a timeline, the page shows only the operations of the report.
-    pub fn new(report: &'a Report, timeline: Option<&'a Timeline>, level: Level) -> Encoder<'a> {
-        Encoder { report, timeline: timeline.map(|timeline| (timeline, Ranks::new(timeline))), level }
+    pub fn new(report: &'a Report, timeline: Option<&'a Timeline>, packing: Packing) -> Encoder<'a> {
+        Encoder { report, timeline: timeline.map(|timeline| (timeline, Ranks::new(timeline))), packing }
     }
 
     /// The part `head`.
     pub fn head(&self, about: &About<'_>) -> Vec<u8> {
         let timeline = self.timeline.as_ref().map(|(timeline, ranks)| head::timeline(timeline, ranks));
-        compress(&json(&head::run(about, self.report, timeline)), self.level)
+        compress(&json(&head::run(about, self.report, timeline)), self.packing)
     }
 
     /// The part `states`; empty without a timeline.
     pub fn states(&self) -> Vec<u8> {
         match &self.timeline {
-            Some((timeline, _)) => states(timeline, self.level),
-            None => states(&Timeline::default(), self.level),
+            Some((timeline, _)) => states(timeline, self.packing),
+            None => states(&Timeline::default(), self.packing),
         }
     }
 
@@ -74,28 +74,28 @@ impl<'a> Encoder<'a> {
     pub fn chunk(&self, place: usize) -> Option<Vec<u8>> {
         let (timeline, ranks) = self.timeline.as_ref()?;
         let pieces = timeline.operations.len().div_ceil(PIECE);
-        (place < pieces).then(|| compress(&chunk::encode(timeline, ranks, place), self.level))
+        (place < pieces).then(|| compress(&chunk::encode(timeline, ranks, place), self.packing))
     }
 
     /// The steps of one piece of the order; `None` if there is no such piece.
     pub fn order(&self, place: usize) -> Option<Vec<u8>> {
         let (timeline, _) = self.timeline.as_ref()?;
         let steps = timeline.order.chunks(PIECE).nth(place)?;
-        Some(compress(&order::encode(steps), self.level))
+        Some(compress(&order::encode(steps), self.packing))
     }
 
     /// The part `messages`; `None` if there are no messages.
     pub fn messages(&self) -> Option<Vec<u8>> {
         let (timeline, _) = self.timeline.as_ref()?;
         let has_some = !timeline.messages.is_empty();
-        has_some.then(|| compress(&log::messages(&timeline.messages), self.level))
+        has_some.then(|| compress(&log::messages(&timeline.messages), self.packing))
     }
 
     /// The part `unlogged`; `None` if every step is that of an operation.
     pub fn unlogged(&self) -> Option<Vec<u8>> {
         let (timeline, _) = self.timeline.as_ref()?;
         let has_some = !timeline.unlogged.is_empty();
-        has_some.then(|| compress(&log::unlogged(&timeline.unlogged), self.level))
+        has_some.then(|| compress(&log::unlogged(&timeline.unlogged), self.packing))
     }
 
     /// All parts.
@@ -114,23 +114,23 @@ impl<'a> Encoder<'a> {
 }
 
 /// The part `states` for another timeline, such as one with an earlier range of states.
-pub fn states(timeline: &Timeline, level: Level) -> Vec<u8> {
-    compress(&json(&states::states(timeline)), level)
+pub fn states(timeline: &Timeline, packing: Packing) -> Vec<u8> {
+    compress(&json(&states::states(timeline)), packing)
 }
 
 /// The parts of a page about many runs.
 pub fn index(index: &Index<'_>) -> Vec<Part> {
-    vec![Part { name: "head".to_owned(), bytes: compress(&json(&head::index(index)), Level::Small) }]
+    vec![Part { name: "head".to_owned(), bytes: compress(&json(&head::index(index)), Packing::Small) }]
 }
 
 fn json(data: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(data).expect("strings, numbers and lists serialize to JSON")
 }
 
-fn compress(bytes: &[u8], level: Level) -> Vec<u8> {
-    let level = match level {
-        Level::Fast => Compression::fast(),
-        Level::Small => Compression::best(),
+fn compress(bytes: &[u8], packing: Packing) -> Vec<u8> {
+    let level = match packing {
+        Packing::Fast => Compression::fast(),
+        Packing::Small => Compression::best(),
     };
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 2), level);
     encoder.write_all(bytes).expect("writing to a vector cannot fail");

@@ -4,7 +4,7 @@
 //! plus one if the step leaves the operation partway. The first difference is to operation 0. Operations take effect
 //! roughly in the order in which they begin, so most differences fit into a byte.
 
-use report::Placement;
+use omnilink_report::Placement;
 
 use super::varint::{put, zigzag};
 

@@ -6,7 +6,7 @@
 //! Starts are sorted already, and ends are sorted once. An operation seldom spans many events, so the rank of an end is
 //! found by galloping search from that of its start.
 
-use report::Timeline;
+use omnilink_report::Timeline;
 
 use super::PIECE;
 
@@ -160,7 +160,7 @@ fn place(times: &[u64], from: usize, time: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use report::Entry;
+    use omnilink_report::Entry;
 
     use super::*;
 

@@ -4,7 +4,7 @@
 //! variable, the lengths of the kept prefix and suffix of its value, and the text between them. JavaScript counts text
 //! in UTF-16 units, so splices do too.
 
-use report::{State, Timeline};
+use omnilink_report::{State, Timeline};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -53,7 +53,7 @@ pub(super) fn states(timeline: &Timeline) -> States<'_> {
     }
 }
 
-fn ending<'a>(ending: &'a report::Ending, last: Option<&State>) -> Ending<'a> {
+fn ending<'a>(ending: &'a omnilink_report::Ending, last: Option<&State>) -> Ending<'a> {
     let steps = ending.steps.iter().map(|step| Step { op: step.op, partway: step.partway }).collect();
     let before = last.into_iter().chain(&ending.states);
     // Without the last common state there is nothing to splice from.

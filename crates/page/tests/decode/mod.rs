@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use page::Part;
+use omnilink_page::Part;
 use serde_json::Value;
 
 /// A decoded operation.

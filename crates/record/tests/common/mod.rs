@@ -3,9 +3,9 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use history::format::binary::{read_all, ReadError, SegmentReader};
-use history::format::text;
-use history::Trace;
+use omnilink_history::format::binary::{read_all, ReadError, SegmentReader};
+use omnilink_history::format::text;
+use omnilink_history::Trace;
 
 /// The segments of a directory, in the order in which they were begun.
 pub(crate) fn segments(directory: &Path) -> Vec<PathBuf> {

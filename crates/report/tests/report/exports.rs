@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use report::*;
+use omnilink_report::*;
 use serde_json::{Value, json};
 
 use crate::samples;

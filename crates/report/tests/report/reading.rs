@@ -1,6 +1,6 @@
 //! Reports read back, whole and damaged.
 
-use report::*;
+use omnilink_report::*;
 use serde_json::Value;
 
 use crate::samples;
@@ -72,7 +72,7 @@ fn any_place_can_be_shown() {
         let span = Some(Span { source: 0, start, end });
         stuck.reasons[0].why = Why::Error { message: "no".into(), span };
         let report = Report::from_json(&report.to_json()).unwrap();
-        let lines = report::text(&report, Detail::Brief, false);
+        let lines = omnilink_report::text(&report, Detail::Brief, false);
         assert!(lines.contains("^ no") || lines.contains("no value"), "{start}..{end} is\n{lines}");
     }
 }

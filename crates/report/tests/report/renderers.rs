@@ -1,6 +1,6 @@
 //! What every renderer makes of every sample.
 
-use report::*;
+use omnilink_report::*;
 
 use crate::samples;
 

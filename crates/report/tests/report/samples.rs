@@ -1,6 +1,6 @@
 //! Reports built by hand, one of each kind that a person meets.
 
-use report::*;
+use omnilink_report::*;
 
 const QUEUE: &str = "\
 ------------------------------- MODULE Queue -------------------------------

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use report::Report;
+use omnilink_report::Report;
 
 /// Compares the text of the only run of this kind.
 fn check(kind: &str) {

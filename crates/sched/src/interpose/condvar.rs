@@ -10,7 +10,7 @@
 use std::ffi::c_int;
 
 use libc::{clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec};
-use schedule::Kind;
+use omnilink_schedule::Kind;
 
 use super::table::Table;
 use super::{is_controlled, mutex, step, time, waiters};

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use schedule::{Kind, thread_object};
+use omnilink_schedule::{Kind, thread_object};
 
 use super::step;
 use crate::{baton, real};

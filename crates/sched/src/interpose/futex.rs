@@ -10,7 +10,7 @@ use std::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::timespec;
-use schedule::Kind;
+use omnilink_schedule::Kind;
 
 use super::waiters::{self, ANY};
 use super::{fail, is_controlled, number, random, signal, time, timer, word_step};

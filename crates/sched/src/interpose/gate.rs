@@ -1,6 +1,6 @@
 //! Where the threads of a harness wait for each other before they start.
 
-use schedule::Kind;
+use omnilink_schedule::Kind;
 
 use super::step;
 use super::table::Table;

@@ -25,8 +25,8 @@ mod waiters;
 
 use std::ffi::{c_int, c_long};
 
-use schedule::channel::Settings;
-use schedule::{Kind, Step};
+use omnilink_schedule::channel::Settings;
+use omnilink_schedule::{Kind, Step};
 
 use crate::baton;
 

@@ -8,7 +8,7 @@
 use std::ffi::c_int;
 
 use libc::{pthread_mutex_t, pthread_mutexattr_t, timespec};
-use schedule::Kind;
+use omnilink_schedule::Kind;
 
 use super::table::Table;
 use super::time::deadline;

@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use libc::{pthread_barrier_t, pthread_barrierattr_t, pthread_once_t};
-use schedule::Kind;
+use omnilink_schedule::Kind;
 
 use super::table::Table;
 use super::{is_controlled, step, timer, word_step};

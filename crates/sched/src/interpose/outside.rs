@@ -18,7 +18,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::{epoll_event, fd_set, iovec, msghdr, nfds_t, pollfd, sigset_t, sockaddr, socklen_t, timespec, timeval};
-use schedule::{Kind, Step, thread_object};
+use omnilink_schedule::{Kind, Step, thread_object};
 
 use super::{errno_kept, fail, signal, step, time};
 use crate::{baton, real};

@@ -8,8 +8,8 @@
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 
-use schedule::THREADS;
-use schedule::channel::Settings;
+use omnilink_schedule::THREADS;
+use omnilink_schedule::channel::Settings;
 
 use super::fail;
 use crate::decide::Random;

@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 
 use libc::{clockid_t, pthread_rwlock_t, pthread_rwlockattr_t, timespec};
-use schedule::Kind;
+use omnilink_schedule::Kind;
 
 use super::table::Table;
 use super::{is_controlled, step, time, timer};

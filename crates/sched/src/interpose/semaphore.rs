@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{clockid_t, sem_t, timespec};
-use schedule::Kind;
+use omnilink_schedule::Kind;
 
 use super::{fail, is_controlled, signal, step, time, timer};
 use crate::{baton, real};

@@ -20,8 +20,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use libc::{pid_t, pthread_t, sighandler_t, siginfo_t, sigset_t, timespec};
-use schedule::channel::{Outcome, Standing, WHERE};
-use schedule::{Kind, THREADS, thread_object};
+use omnilink_schedule::channel::{ExecutionOutcome, Standing, WHERE};
+use omnilink_schedule::{Kind, THREADS, thread_object};
 
 use super::{errno_kept, fail, number, step, thread, time};
 use crate::channel::CHANNEL;
@@ -125,7 +125,7 @@ fn deliver_marked() {
     }
     let me = baton::me();
     if CAME_FROM_OUTSIDE.swap(false, Ordering::Relaxed) {
-        CHANNEL.add_flags(Outcome::SIGNALLED);
+        CHANNEL.add_flags(ExecutionOutcome::SIGNALLED);
     }
     while due(me) != 0 {
         let signal = due(me).trailing_zeros() as c_int + 1;
@@ -485,7 +485,7 @@ extern "C" fn on_stack_request(_: c_int) {
             }
             crate::stack::record_stack(me);
             if ANSWERED.fetch_add(1, Ordering::SeqCst) + 1 == ASKED.load(Ordering::SeqCst) {
-                CHANNEL.add_flags(Outcome::ANSWERED_WHERE);
+                CHANNEL.add_flags(ExecutionOutcome::ANSWERED_WHERE);
                 // The driver may ask again.
                 ANSWERED.store(0, Ordering::SeqCst);
                 ASKED.store(0, Ordering::SeqCst);

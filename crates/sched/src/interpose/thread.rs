@@ -13,8 +13,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
-use schedule::channel::Standing;
-use schedule::{Kind, THREADS, thread_object};
+use omnilink_schedule::channel::Standing;
+use omnilink_schedule::{Kind, THREADS, thread_object};
 
 use super::time::deadline;
 use super::{errno_kept, is_controlled, signal, step, timer};

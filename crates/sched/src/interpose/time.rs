@@ -19,7 +19,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::{clock_t, clockid_t, time_t, timespec, timeval, useconds_t};
-use schedule::{CLOCK, Kind};
+use omnilink_schedule::{CLOCK, Kind};
 
 use super::{fail, signal, step};
 use crate::{baton, real};

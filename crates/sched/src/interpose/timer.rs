@@ -10,7 +10,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use libc::{clockid_t, itimerspec, itimerval, sigevent, timer_t, useconds_t};
-use schedule::Step;
+use omnilink_schedule::Step;
 
 use super::errno_kept;
 use super::table::Table;

@@ -4,7 +4,7 @@
 //! than there are, the choice is a decision like any other. There are no spurious wakeups: the C library allows them,
 //! but does not produce them, and a program that cannot cope with them is found by other means.
 
-use schedule::{Choice, Step};
+use omnilink_schedule::{Choice, Step};
 
 use super::table::Table;
 use super::timer;

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use schedule::MemoryOrder;
+use omnilink_schedule::MemoryOrder;
 
 /// The operations of each thread, in order.
 #[derive(Debug, Clone)]

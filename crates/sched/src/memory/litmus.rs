@@ -11,8 +11,8 @@
 use std::collections::BTreeSet;
 
 use insta::assert_snapshot;
+use omnilink_schedule::MemoryOrder;
 use proptest::prelude::*;
-use schedule::MemoryOrder;
 
 use super::axioms::{Action, NAMES, Op, Program, outcomes};
 use super::{LONGEST, Memory, PATIENCE};

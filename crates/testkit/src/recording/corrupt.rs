@@ -6,7 +6,7 @@
 //! serves to compare two checkers.
 
 use fastrand::Rng;
-use history::{Call, Trace, Value};
+use omnilink_history::{Call, Trace, Value};
 
 /// Changes a result, or exchanges two. Does nothing if no two calls of one action in the middle half differ in results.
 pub fn corrupt(trace: &mut Trace, seed: u64) {

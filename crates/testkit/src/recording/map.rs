@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use history::{Call, Schema, Value};
+use omnilink_history::{Call, Schema, Value};
 
 use super::{Object, call, schema};
 

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use history::{Call, End, ProcessId, Record, Schema, Trace, Value};
+use omnilink_history::{Call, End, ProcessId, Record, Schema, Trace, Value};
 
 pub use self::corrupt::corrupt;
 
@@ -130,7 +130,7 @@ fn call<const N: usize>(schema: &Arc<Schema>, values: [Value; N]) -> Call {
 mod tests {
     use std::collections::BTreeMap;
 
-    use history::{History, Interval};
+    use omnilink_history::{History, Interval};
 
     use super::*;
 

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use history::{Call, Schema, Value};
+use omnilink_history::{Call, Schema, Value};
 
 use super::{Object, call, schema};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tla_syntax::ast::{
+use omnilink_tla_syntax::ast::{
     Bound, Declaration, Expr, Fairness, Kind, Module, Name, Pattern, Prefix, Quantifier, Step, Unit,
 };
 

@@ -1,6 +1,6 @@
 //! The tokens of a configuration.
 
-use tla_syntax::{Diagnostic, Span};
+use omnilink_tla_syntax::{Diagnostic, Span};
 
 /// A token and its span.
 #[derive(Debug, Clone, Copy)]

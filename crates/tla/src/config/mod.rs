@@ -12,9 +12,9 @@
 mod lexer;
 
 use hashbrown::HashMap;
+use omnilink_tla_syntax::ast::Name;
+use omnilink_tla_syntax::{Diagnostic, Span};
 use rustc_hash::FxBuildHasher;
-use tla_syntax::ast::Name;
-use tla_syntax::{Diagnostic, Span};
 
 use crate::error::EvalError;
 use crate::strings::{Str, Strings};
@@ -203,7 +203,7 @@ pub fn parse(text: &str, strings: &mut Strings) -> Result<Config, Vec<Diagnostic
 /// The keyword that a word resembles, unless it is a keyword itself.
 pub(crate) fn resembled_keyword(word: &str) -> Option<&'static str> {
     let keywords = || KEYWORDS.iter().map(|(keyword, _)| *keyword);
-    if keywords().any(|keyword| keyword == word) { None } else { suggest::closest(word, keywords()) }
+    if keywords().any(|keyword| keyword == word) { None } else { omnilink_suggest::closest(word, keywords()) }
 }
 
 /// The section that a keyword starts.

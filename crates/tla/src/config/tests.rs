@@ -45,7 +45,7 @@ fn check(text: &str) -> String {
         }
         Err(errors) => {
             for error in errors {
-                let at = tla_syntax::Position::of(text, error.span.start);
+                let at = omnilink_tla_syntax::Position::of(text, error.span.start);
                 let help = error.help.map(|help| format!(" ({help})")).unwrap_or_default();
                 let _ = writeln!(out, "{}:{}: {}{help}", at.line, at.column, error.message);
             }

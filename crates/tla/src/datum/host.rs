@@ -2,7 +2,7 @@
 
 use super::{Closure, Datum, LazyFunction, Operator};
 use crate::error::Result;
-use crate::id::Level;
+use crate::id::ExprLevel;
 use crate::strings::Strings;
 use crate::value::Value;
 
@@ -87,7 +87,7 @@ pub struct Native {
     /// The arity of each parameter: 0 for a value, more for an operator.
     pub params: &'static [usize],
     /// The minimum level of an application.
-    pub level: Level,
+    pub level: ExprLevel,
     /// Whether its result may differ between evaluations, or it has side effects; it is never precomputed.
     pub is_volatile: bool,
     /// The implementation.
@@ -102,7 +102,7 @@ impl Native {
         params: &'static [usize],
         run: fn(&mut dyn Host, &[Operand]) -> Result<Datum>,
     ) -> Native {
-        Native { module, name, params, level: Level::Constant, is_volatile: false, run }
+        Native { module, name, params, level: ExprLevel::Constant, is_volatile: false, run }
     }
 
     /// The same, never precomputed.
@@ -112,7 +112,7 @@ impl Native {
     }
 
     /// The same, with at least this level.
-    pub(crate) const fn at(mut self, level: Level) -> Native {
+    pub(crate) const fn at(mut self, level: ExprLevel) -> Native {
         self.level = level;
         self
     }

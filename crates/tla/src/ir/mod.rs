@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::datum::Native;
-pub use crate::id::{DefId, ExprId, Level, SlotId, VarId};
+pub use crate::id::{DefId, ExprId, ExprLevel, SlotId, VarId};
 use crate::resolve::Context;
 use crate::source::{Site, Sources};
 use crate::strings::{Str, Strings};
@@ -70,7 +70,7 @@ pub struct Definition {
     /// The number of slots in its frame.
     pub slots: usize,
     /// Its level when its parameters are constants.
-    pub level: Level,
+    pub level: ExprLevel,
     /// Whether it may call itself.
     pub is_recursive: bool,
     /// The location of its name.

@@ -14,7 +14,7 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use smallvec::SmallVec;
 
-use super::explain::{Choice, Outcome, Part};
+use super::explain::{Choice, Part, PartOutcome};
 use super::frame::{Frame, Slot};
 use super::{Flow, Machine, Naming, Reading};
 use crate::datum::{Datum, Elements, LazySet};
@@ -318,7 +318,7 @@ impl<'p> Machine<'p> {
         if self.recorder.is_none() {
             return self.assign(variable, value, then);
         }
-        let part = Part::new(self.exprs.site(expr), Outcome::Assigned(variable, value.clone()));
+        let part = Part::new(self.exprs.site(expr), PartOutcome::Assigned(variable, value.clone()));
         self.recorded(part, &mut |machine| machine.assign(variable, value.clone(), then))
     }
 
@@ -328,7 +328,7 @@ impl<'p> Machine<'p> {
         if self.recorder.is_none() {
             return Err(error);
         }
-        let part = Part::new(self.exprs.site(expr), Outcome::Error(error));
+        let part = Part::new(self.exprs.site(expr), PartOutcome::Error(error));
         self.end_attempt(Some(part), None);
         Ok(Continue(()))
     }
@@ -476,7 +476,7 @@ impl<'p> Machine<'p> {
             Ok(false) => then(self),
             Ok(true) => {
                 if self.recorder.is_some() {
-                    self.end_attempt(Some(Part::new(self.exprs.site(expr), Outcome::Truth(false))), None);
+                    self.end_attempt(Some(Part::new(self.exprs.site(expr), PartOutcome::Truth(false))), None);
                 }
                 Ok(Continue(()))
             }

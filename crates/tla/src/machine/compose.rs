@@ -9,7 +9,7 @@
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
-use super::explain::{Outcome, Part};
+use super::explain::{Part, PartOutcome};
 use super::{Flow, Machine, State};
 use crate::error::Result;
 use crate::ir::ExprId;
@@ -37,7 +37,7 @@ impl<'p> Machine<'p> {
             self.between = Some(count);
         }
         if middle.is_empty() && self.recorder.is_some() {
-            self.end_attempt(Some(Part::new(self.exprs.site(first), Outcome::Truth(false))), None);
+            self.end_attempt(Some(Part::new(self.exprs.site(first), PartOutcome::Truth(false))), None);
         }
         let outer = self.between.take();
         let mut flow = Continue(());

@@ -12,7 +12,7 @@ use super::frame::{Frame, Slot};
 use super::{Flow, Machine, Reading, State};
 use crate::datum::{self, Datum};
 use crate::error::EvalError;
-use crate::ir::{Body, Bound, DefId, ExprId, Level, Node, VarId};
+use crate::ir::{Body, Bound, DefId, ExprId, ExprLevel, Node, VarId};
 use crate::source::Site;
 use crate::value::Value;
 
@@ -65,7 +65,7 @@ pub struct Part {
     /// Its location.
     pub site: Site,
     /// Its outcome.
-    pub outcome: Outcome,
+    pub outcome: PartOutcome,
     /// For an element of a quantifier: the names bound to it.
     pub bindings: Vec<(String, Value)>,
     /// The parts that decided it.
@@ -74,7 +74,7 @@ pub struct Part {
 
 /// The outcome of an expression.
 #[derive(Debug, Clone)]
-pub enum Outcome {
+pub enum PartOutcome {
     /// A boolean.
     Truth(bool),
     /// Any other value.
@@ -94,8 +94,9 @@ pub enum Outcome {
 impl Attempt {
     /// The number of conjuncts that were true before it ended.
     pub fn reached(&self) -> usize {
-        let is_true =
-            |part: &&Part| matches!(part.outcome, Outcome::Truth(true) | Outcome::Chose(_) | Outcome::Assigned(..));
+        let is_true = |part: &&Part| {
+            matches!(part.outcome, PartOutcome::Truth(true) | PartOutcome::Chose(_) | PartOutcome::Assigned(..))
+        };
         self.conjuncts.iter().filter(is_true).count()
     }
 }
@@ -184,7 +185,7 @@ impl<'p> Machine<'p> {
         });
         if let Err(error) = flow {
             let site = error.site.unwrap_or(site);
-            self.end_attempt(Some(Part::new(site, Outcome::Error(error))), None);
+            self.end_attempt(Some(Part::new(site, PartOutcome::Error(error))), None);
         }
         self.recorder.take().map(|recorder| recorder.explanation).unwrap_or_default()
     }
@@ -199,9 +200,9 @@ impl<'p> Machine<'p> {
             Node::Call { def, .. } => {
                 let definition = &self.definitions[def.0 as usize];
                 match definition.level {
-                    Level::Constant => false,
-                    Level::State => self.reading == Reading::Next,
-                    Level::Action | Level::Temporal => true,
+                    ExprLevel::Constant => false,
+                    ExprLevel::State => self.reading == Reading::Next,
+                    ExprLevel::Action | ExprLevel::Temporal => true,
                 }
             }
             Node::CallArgument { .. } => true,
@@ -263,7 +264,7 @@ impl<'p> Machine<'p> {
     pub(super) fn act_recorded(&mut self, expr: ExprId, then: &mut dyn FnMut(&mut Self) -> Flow) -> Flow {
         let part = self.unrecorded(|machine| machine.dissect(expr, 0));
         match part.outcome {
-            Outcome::Truth(true) => self.recorded(part, then),
+            PartOutcome::Truth(true) => self.recorded(part, then),
             _ => {
                 self.end_attempt(Some(part), None);
                 Ok(Continue(()))
@@ -297,7 +298,7 @@ impl<'p> Machine<'p> {
         }
         let part = self.unrecorded(|machine| machine.dissect(condition, 0));
         if let Some(recorder) = &mut self.recorder {
-            recorder.conjuncts.push(Part { outcome: Outcome::Chose(truth), ..part });
+            recorder.conjuncts.push(Part { outcome: PartOutcome::Chose(truth), ..part });
         }
         let flow = self.act(branch, then);
         if let Some(recorder) = &mut self.recorder {
@@ -344,7 +345,7 @@ impl<'p> Machine<'p> {
         conjuncts.extend(last);
         if state.is_none() {
             let rest = recorder.pending.iter().rev();
-            conjuncts.extend(rest.map(|&expr| Part::new(self.exprs.site(expr), Outcome::NotReached)));
+            conjuncts.extend(rest.map(|&expr| Part::new(self.exprs.site(expr), PartOutcome::NotReached)));
         }
         let (choices, entered) = (recorder.choices.clone(), recorder.entered.clone());
         recorder.explanation.attempts.push(Attempt { choices, conjuncts, state, entered });
@@ -388,16 +389,19 @@ impl<'p> Machine<'p> {
             }
             Node::Implies(a, b) => {
                 let premise = self.dissect(*a, depth);
-                let is_true = matches!(premise.outcome, Outcome::Truth(true));
-                let conclusion =
-                    if is_true { self.dissect(*b, depth) } else { Part::new(self.exprs.site(*b), Outcome::NotReached) };
+                let is_true = matches!(premise.outcome, PartOutcome::Truth(true));
+                let conclusion = if is_true {
+                    self.dissect(*b, depth)
+                } else {
+                    Part::new(self.exprs.site(*b), PartOutcome::NotReached)
+                };
                 self.judged(expr, vec![premise, conclusion])
             }
             Node::If(condition, yes, no) => {
                 let condition = self.dissect(*condition, depth);
                 let branch = match condition.outcome {
-                    Outcome::Truth(true) => *yes,
-                    Outcome::Truth(false) => *no,
+                    PartOutcome::Truth(true) => *yes,
+                    PartOutcome::Truth(false) => *no,
                     outcome => return Part::new(site, outcome),
                 };
                 let branch = self.dissect(branch, depth);
@@ -408,14 +412,14 @@ impl<'p> Machine<'p> {
                 Ok(branch) => {
                     let mut parts = Vec::new();
                     if let Some((guard, _)) = arms.iter().find(|(_, then)| *then == branch) {
-                        parts.push(Part::new(self.exprs.site(*guard), Outcome::Truth(true)));
+                        parts.push(Part::new(self.exprs.site(*guard), PartOutcome::Truth(true)));
                     }
                     let branch = self.dissect(branch, depth);
                     let outcome = branch.outcome.clone();
                     parts.push(branch);
                     Part { site, outcome, bindings: Vec::new(), parts }
                 }
-                Err(error) => Part::new(site, Outcome::Error(error)),
+                Err(error) => Part::new(site, PartOutcome::Error(error)),
             },
             Node::Let { slot, value, body } => {
                 let frame = self.current_frame();
@@ -431,7 +435,7 @@ impl<'p> Machine<'p> {
                 };
                 let outcome = self.outcome(expr);
                 // Only parts that decide a boolean are worth dissecting.
-                if !matches!(outcome, Outcome::Truth(_) | Outcome::Error(_)) {
+                if !matches!(outcome, PartOutcome::Truth(_) | PartOutcome::Error(_)) {
                     return self.compared(expr);
                 }
                 let frame = self.enter(definition, args);
@@ -442,7 +446,7 @@ impl<'p> Machine<'p> {
             }
             Node::Inlined { def, args, body } => {
                 let outcome = self.outcome(expr);
-                if !matches!(outcome, Outcome::Truth(_) | Outcome::Error(_)) {
+                if !matches!(outcome, PartOutcome::Truth(_) | PartOutcome::Error(_)) {
                     return self.compared(expr);
                 }
                 let inner = self.dissect(*body, depth);
@@ -455,16 +459,16 @@ impl<'p> Machine<'p> {
 
     fn dissect_list(&mut self, expr: ExprId, list: &[ExprId], decides: bool, depth: usize) -> Part {
         let mut parts: Vec<Part> = Vec::new();
-        let mut outcome = Outcome::Truth(!decides);
+        let mut outcome = PartOutcome::Truth(!decides);
         for &item in list {
-            if !matches!(outcome, Outcome::Truth(truth) if truth != decides) {
-                parts.push(Part::new(self.exprs.site(item), Outcome::NotReached));
+            if !matches!(outcome, PartOutcome::Truth(truth) if truth != decides) {
+                parts.push(Part::new(self.exprs.site(item), PartOutcome::NotReached));
                 continue;
             }
             let part = self.dissect(item, depth);
             match &part.outcome {
-                Outcome::Truth(truth) => outcome = Outcome::Truth(*truth),
-                Outcome::Error(error) => outcome = Outcome::Error(error.clone()),
+                PartOutcome::Truth(truth) => outcome = PartOutcome::Truth(*truth),
+                PartOutcome::Error(error) => outcome = PartOutcome::Error(error.clone()),
                 _ => outcome = self.outcome(expr),
             }
             parts.push(part);
@@ -487,11 +491,11 @@ impl<'p> Machine<'p> {
                 parts.push(self.compared(bound.set));
             }
         }
-        let mut outcome = Outcome::Truth(!decides);
+        let mut outcome = PartOutcome::Truth(!decides);
         let visited = self.for_each(bounds, expr, &mut |machine| {
             let mut part = machine.dissect(body, depth);
             part.bindings = machine.bindings(bounds);
-            let is_decided = !matches!(part.outcome, Outcome::Truth(truth) if truth != decides);
+            let is_decided = !matches!(part.outcome, PartOutcome::Truth(truth) if truth != decides);
             if is_decided {
                 outcome = part.outcome.clone();
                 parts.retain(|earlier| earlier.bindings.is_empty());
@@ -502,7 +506,7 @@ impl<'p> Machine<'p> {
             Ok(!is_decided)
         });
         if let Err(error) = visited {
-            outcome = Outcome::Error(error);
+            outcome = PartOutcome::Error(error);
         }
         Part { site: self.exprs.site(expr), outcome, bindings: Vec::new(), parts }
     }
@@ -516,7 +520,7 @@ impl<'p> Machine<'p> {
             parts.push(Part { parts: Vec::new(), ..set });
             parts.extend(from);
         }
-        Part { parts, ..Part::new(self.exprs.site(expr), Outcome::Truth(false)) }
+        Part { parts, ..Part::new(self.exprs.site(expr), PartOutcome::Truth(false)) }
     }
 
     /// An expression that is not dissected further, with the values of its parts.
@@ -540,22 +544,22 @@ impl<'p> Machine<'p> {
         Part { site: self.exprs.site(expr), outcome, bindings: Vec::new(), parts }
     }
 
-    fn outcome(&mut self, expr: ExprId) -> Outcome {
+    fn outcome(&mut self, expr: ExprId) -> PartOutcome {
         match self.eval(expr) {
-            Ok(Datum::Value(Value::Bool(truth))) => Outcome::Truth(truth),
-            Ok(Datum::Value(value)) => Outcome::Value(value),
+            Ok(Datum::Value(Value::Bool(truth))) => PartOutcome::Truth(truth),
+            Ok(Datum::Value(value)) => PartOutcome::Value(value),
             Ok(lazy) => match datum::to_value(self, &lazy) {
-                Ok(value) => Outcome::Value(value),
-                Err(_) => Outcome::Lazy(datum::display(self, &lazy)),
+                Ok(value) => PartOutcome::Value(value),
+                Err(_) => PartOutcome::Lazy(datum::display(self, &lazy)),
             },
-            Err(error) => Outcome::Error(error),
+            Err(error) => PartOutcome::Error(error),
         }
     }
 }
 
 impl Part {
     /// A part with nothing inside.
-    pub(super) fn new(site: Site, outcome: Outcome) -> Part {
+    pub(super) fn new(site: Site, outcome: PartOutcome) -> Part {
         Part { site, outcome, bindings: Vec::new(), parts: Vec::new() }
     }
 }

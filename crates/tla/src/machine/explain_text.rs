@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::explain::{Attempt, Choice, Explanation, Outcome, Part};
+use super::explain::{Attempt, Choice, Explanation, Part, PartOutcome};
 use crate::ir::Module;
 use crate::source::Site;
 use crate::value::Value;
@@ -68,28 +68,28 @@ impl Part {
             false => format!("  with {}", bindings(module, &self.bindings)),
         };
         let line = match &self.outcome {
-            Outcome::Truth(true) => format!("true   {words}{given}  at {place}"),
-            Outcome::Truth(false) => format!("false  {words}{given}  at {place}"),
-            Outcome::Chose(truth) => {
+            PartOutcome::Truth(true) => format!("true   {words}{given}  at {place}"),
+            PartOutcome::Truth(false) => format!("false  {words}{given}  at {place}"),
+            PartOutcome::Chose(truth) => {
                 format!("{}  {words}{given}  at {place}, so", if *truth { "true " } else { "false" })
             }
-            Outcome::NotReached => format!("-      {words}  not reached"),
-            Outcome::Assigned(variable, value) => {
+            PartOutcome::NotReached => format!("-      {words}  not reached"),
+            PartOutcome::Assigned(variable, value) => {
                 let name = &module.variables[variable.0 as usize].name;
                 format!("true   {words}  makes {name}' = {}", value.display(&module.strings))
             }
-            Outcome::Error(error) => format!("error  {words}{given}  at {place}: {error}"),
-            Outcome::Value(value) => format!("       {words} = {}{given}", value.display(&module.strings)),
-            Outcome::Lazy(shown) => format!("       {words} = {shown}{given}"),
+            PartOutcome::Error(error) => format!("error  {words}{given}  at {place}: {error}"),
+            PartOutcome::Value(value) => format!("       {words} = {}{given}", value.display(&module.strings)),
+            PartOutcome::Lazy(shown) => format!("       {words} = {shown}{given}"),
         };
         let _ = writeln!(text, "{indent}{line}");
-        if !(is_blamed && matches!(self.outcome, Outcome::Truth(true))) {
+        if !(is_blamed && matches!(self.outcome, PartOutcome::Truth(true))) {
             self.write_parts(module, depth + 1, text);
         }
     }
 
     fn is_false(&self) -> bool {
-        matches!(self.outcome, Outcome::Truth(false))
+        matches!(self.outcome, PartOutcome::Truth(false))
     }
 
     fn write_parts(&self, module: &Module, depth: usize, text: &mut String) {
@@ -107,7 +107,7 @@ impl Part {
     /// Whether the value is the same as its text.
     fn says_nothing(&self, module: &Module) -> bool {
         match &self.outcome {
-            Outcome::Value(value) => value.display(&module.strings).to_string() == words(module, self.site),
+            PartOutcome::Value(value) => value.display(&module.strings).to_string() == words(module, self.site),
             _ => false,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{DEEPEST_CALL, Machine, Reading};
 use crate::datum::{self, Captured, Closure, Datum, LazySet, Operator};
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::ir::{Arg, Body, DefId, Definition, ExprId, Level, Node, Pattern, SlotId};
+use crate::ir::{Arg, Body, DefId, Definition, ExprId, ExprLevel, Node, Pattern, SlotId};
 use crate::value::Value;
 
 /// The start of a frame in the stack.
@@ -303,7 +303,7 @@ impl<'p> Machine<'p> {
         }
         let definition = &self.definitions[index];
         let frame = self.enter(definition, &[]);
-        if definition.level != Level::Constant {
+        if definition.level != ExprLevel::Constant {
             return self.run_body(def, frame);
         }
         let before = self.reads.take();

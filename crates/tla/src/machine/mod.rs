@@ -21,10 +21,10 @@ mod explain_text;
 mod frame;
 mod host;
 mod idiom;
+mod known_next;
 mod memo;
 mod operation;
-mod refute;
-mod towards;
+mod refute_exists;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -40,11 +40,11 @@ use crate::program::Program;
 use crate::source::Site;
 use crate::value::Value;
 use explain::Recorder;
-pub use explain::{Attempt, Choice, Explanation, Outcome, Part};
+pub use explain::{Attempt, Choice, Explanation, Part, PartOutcome};
 use frame::{Footprint, Frame, Reads, Slot};
+pub use known_next::{At, Step};
 use memo::Memos;
-use refute::Plans;
-pub use towards::{At, Step};
+use refute_exists::Plans;
 
 /// One value for each variable, in the order of declaration.
 pub type State = Arc<[Value]>;

@@ -8,7 +8,7 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::explain::{Choice, Explanation, Outcome, Part};
+use super::explain::{Choice, Explanation, Part, PartOutcome};
 use super::frame::Slot;
 use super::{Flow, Machine, Reading, State};
 use crate::datum::{self, Datum, Elements};
@@ -426,8 +426,8 @@ impl<'p> Machine<'p> {
             GivenArg::Slot(_) => site,
         };
         let bindings = vec![(self.parameter_name(walk, given.param), known.clone())];
-        let parts = vec![Part::new(inner, Outcome::Value(value))];
-        let part = Part { site, outcome: Outcome::Truth(is_same), bindings, parts };
+        let parts = vec![Part::new(inner, PartOutcome::Value(value))];
+        let part = Part { site, outcome: PartOutcome::Truth(is_same), bindings, parts };
         if is_same {
             return self.recorded(part, then);
         }
@@ -474,12 +474,12 @@ impl<'p> Machine<'p> {
             None => Vec::new(),
         };
         let shown = match datum::to_value(self, set) {
-            Ok(value) => Outcome::Value(value),
-            Err(_) => Outcome::Lazy(datum::display(self, set)),
+            Ok(value) => PartOutcome::Value(value),
+            Err(_) => PartOutcome::Lazy(datum::display(self, set)),
         };
         let parts = vec![Part::new(self.exprs.site(bound.set), shown)];
         let site = self.bound_site(quantifier, bound);
-        self.end_attempt(Some(Part { site, outcome: Outcome::Truth(false), bindings, parts }), None);
+        self.end_attempt(Some(Part { site, outcome: PartOutcome::Truth(false), bindings, parts }), None);
     }
 
     /// The location of `x \in S`.

@@ -5,7 +5,7 @@ use super::randomization::random_element;
 use super::{Host, Native};
 use crate::datum::{self, Datum, Operator};
 use crate::error::{ErrorKind, EvalError, Result};
-use crate::id::Level;
+use crate::id::ExprLevel;
 use crate::value::{Set, Value};
 
 pub(super) const NATIVES: &[Native] = &[
@@ -42,7 +42,7 @@ pub(super) const NATIVES: &[Native] = &[
             }
         }
     })
-    .at(Level::State)
+    .at(ExprLevel::State)
     .volatile(),
     Native::new("TLC", "TLCSet", &[0, 0], |host, args| {
         let args = Args::new("TLCSet", args);

@@ -5,7 +5,7 @@ use super::args::{Args, apply2, unsupported, yes};
 use super::tlc::{get, set};
 use crate::datum;
 use crate::error::{ErrorKind, EvalError};
-use crate::id::Level;
+use crate::id::ExprLevel;
 use crate::strings::Str;
 use crate::value::{Model, Value};
 
@@ -28,7 +28,7 @@ pub(super) const NATIVES: &[Native] = &[
         let args = Args::new("TLCGetOrDefault", args);
         Ok(get(host, args)?.unwrap_or_else(|| args.datum(1).clone()))
     })
-    .at(Level::State)
+    .at(ExprLevel::State)
     .volatile(),
     Native::new("TLCExt", "TLCGetAndSet", &[0, 2, 0, 0], |host, args| {
         let args = Args::new("TLCGetAndSet", args);
@@ -37,10 +37,10 @@ pub(super) const NATIVES: &[Native] = &[
         set(host, args, new)?;
         Ok(old)
     })
-    .at(Level::State)
+    .at(ExprLevel::State)
     .volatile(),
-    unsupported!("TLCExt", "Trace", &[]).at(Level::State),
-    unsupported!("TLCExt", "CounterExample", &[]).at(Level::State),
+    unsupported!("TLCExt", "Trace", &[]).at(ExprLevel::State),
+    unsupported!("TLCExt", "CounterExample", &[]).at(ExprLevel::State),
     unsupported!("TLCExt", "ToTrace", &[0]),
     Native::new("TLCExt", "TLCModelValue", &[0], |host, args| {
         let name = Args::new("TLCModelValue", args).text(host, 0)?;

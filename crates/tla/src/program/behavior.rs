@@ -7,8 +7,8 @@
 //! becomes a definition with the same parameters and is called with the same arguments.
 
 use super::walk::level;
-use super::{LinkError, Linker, Options, Place};
-use crate::ir::{Body, DefId, ExprId, Level, Node};
+use super::{LinkError, LinkOptions, Linker, Place};
+use crate::ir::{Body, DefId, ExprId, ExprLevel, Node};
 
 /// The expected form of a specification, for messages.
 const SHAPE: &str = "a specification has the form `Init /\\ [][Next]_vars`, with fairness if need be";
@@ -22,7 +22,7 @@ enum Role {
 
 impl Linker<'_> {
     /// The initial predicate and the next-state relation.
-    pub(super) fn behavior(&mut self, options: Options) -> (Option<ExprId>, Option<ExprId>) {
+    pub(super) fn behavior(&mut self, options: LinkOptions) -> (Option<ExprId>, Option<ExprId>) {
         let config = self.config;
         if let Some(specification) = &config.specification {
             for (keyword, name) in [("INIT", &config.init), ("NEXT", &config.next)] {
@@ -33,8 +33,8 @@ impl Linker<'_> {
             }
             return self.specification(specification);
         }
-        let init = config.init.as_ref().and_then(|name| self.entry("initial predicate", name, Level::State));
-        let next = config.next.as_ref().and_then(|name| self.entry("next-state relation", name, Level::Action));
+        let init = config.init.as_ref().and_then(|name| self.entry("initial predicate", name, ExprLevel::State));
+        let next = config.next.as_ref().and_then(|name| self.entry("next-state relation", name, ExprLevel::Action));
         let is_needed = !self.module.variables.is_empty() && !options.without_behavior;
         if is_needed && config.init.is_none() && config.next.is_none() {
             let help = match ["Spec", "Init"].map(|name| self.module.names.contains_key(name)) {
@@ -56,14 +56,14 @@ impl Linker<'_> {
         (init, next)
     }
 
-    fn specification(&mut self, name: &tla_syntax::ast::Name) -> (Option<ExprId>, Option<ExprId>) {
+    fn specification(&mut self, name: &omnilink_tla_syntax::ast::Name) -> (Option<ExprId>, Option<ExprId>) {
         let Some(def) = self.defined("specification", name) else { return (None, None) };
         let site = self.definition(def).site;
         let call = self.module.exprs.push(Node::Call { def, args: Box::new([]) }, site);
         let before = self.errors.len();
         let parts = match self.definition(def).body {
             // It is invalid; splitting it shows where.
-            Body::Expr(body) if self.level(call) == Level::Action => self.parts(body),
+            Body::Expr(body) if self.level(call) == ExprLevel::Action => self.parts(body),
             _ => self.parts(call),
         };
         let of_role = |role| parts.iter().filter(move |part| part.0 == role).map(|part| part.1);
@@ -94,7 +94,7 @@ impl Linker<'_> {
         let (node, site) = (self.module.exprs.node(expr).clone(), self.module.exprs.site(expr));
         match node {
             Node::And(conjuncts) => conjuncts.iter().flat_map(|conjunct| self.parts(*conjunct)).collect(),
-            _ if self.level(expr) <= Level::State => vec![(Role::Init, expr)],
+            _ if self.level(expr) <= ExprLevel::State => vec![(Role::Init, expr)],
             Node::Let { slot, value, body } => {
                 let mut parts = self.parts(body);
                 for (_, part) in &mut parts {
@@ -105,7 +105,7 @@ impl Linker<'_> {
                 parts
             }
             // An action has no temporal part.
-            Node::Call { .. } if self.level(expr) == Level::Action => self.no_part(expr),
+            Node::Call { .. } if self.level(expr) == ExprLevel::Action => self.no_part(expr),
             Node::Call { def, args } if !self.definition(def).is_recursive => {
                 let Body::Expr(body) = self.definition(def).body else { return self.no_part(expr) };
                 let mut parts = self.parts(body);
@@ -119,13 +119,13 @@ impl Linker<'_> {
             }
             Node::Always(inside) => match *self.module.exprs.node(inside) {
                 Node::Square(action, _) => vec![(Role::Next, action)],
-                _ if self.level(inside) <= Level::State => self.no_part(expr),
+                _ if self.level(inside) <= ExprLevel::State => self.no_part(expr),
                 _ => {
                     self.has_fairness = true;
                     Vec::new()
                 }
             },
-            _ if self.level(expr) == Level::Temporal => {
+            _ if self.level(expr) == ExprLevel::Temporal => {
                 self.has_fairness = true;
                 Vec::new()
             }
@@ -147,8 +147,8 @@ impl Linker<'_> {
         matches!(self.module.exprs.node(expr), Node::Call { args, .. } if args.is_empty())
     }
 
-    pub(super) fn level(&self, expr: ExprId) -> Level {
-        level(&self.module.exprs, &self.module.definitions, expr, Level::Temporal)
+    pub(super) fn level(&self, expr: ExprId) -> ExprLevel {
+        level(&self.module.exprs, &self.module.definitions, expr, ExprLevel::Temporal)
     }
 
     fn no_part(&mut self, expr: ExprId) -> Vec<(Role, ExprId)> {

@@ -9,7 +9,7 @@
 //! an update of a function at one key, among the conjuncts of the whole action.
 
 use super::{Operation, Program};
-use crate::ir::{ExprId, Idiom, Level, Node, Step, VarId};
+use crate::ir::{ExprId, ExprLevel, Idiom, Node, Step, VarId};
 use crate::value::Value;
 
 /// A part of the state that an operation reads or writes.
@@ -113,7 +113,7 @@ impl<'p> Reader<'p> {
                 _ => self.children(expr),
             },
             Node::Call { def, .. } => match self.program.definition(*def).level {
-                Level::Constant => self.children(expr),
+                ExprLevel::Constant => self.children(expr),
                 _ => None,
             },
             // The arguments are read in the body, where they are used.

@@ -9,7 +9,7 @@
 
 use super::idiom::recognise;
 use super::inline::inline;
-use crate::ir::{Arg, Arithmetic, Body, DefId, Definition, ExprId, Level, Module, Node, SlotId};
+use crate::ir::{Arg, Arithmetic, Body, DefId, Definition, ExprId, ExprLevel, Module, Node, SlotId};
 use crate::value::{Set, Value};
 
 /// Rewrites all expressions of a module.
@@ -30,7 +30,7 @@ pub(super) fn fuse(module: &mut Module) {
         if let Body::Expr(body) = module.definitions[index].body {
             // A constant definition is already computed once as a whole.
             let definition = &module.definitions[index];
-            if definition.params.is_empty() && definition.level == Level::Constant && !volatile[index] {
+            if definition.params.is_empty() && definition.level == ExprLevel::Constant && !volatile[index] {
                 continue;
             }
             hoist(module, &volatile, index, body);
@@ -181,7 +181,7 @@ fn needs_itself(module: &Module, volatile: &[bool], node: &Node) -> Needs {
     node.for_each_callee(&mut |callee| {
         let callee = callee.0 as usize;
         more_than_constants |=
-            module.definitions[callee].level != Level::Constant || volatile.get(callee) == Some(&true);
+            module.definitions[callee].level != ExprLevel::Constant || volatile.get(callee) == Some(&true);
     });
     let mut slots = Vec::new();
     node.for_each_slot_read(&mut |slot| slots.push(slot));
@@ -205,7 +205,7 @@ fn make_definition(module: &mut Module, owner: usize, expr: ExprId) {
         captures: 0,
         body: Body::Expr(body),
         slots: module.exprs.room(body),
-        level: Level::Constant,
+        level: ExprLevel::Constant,
         is_recursive: false,
         site: owner.site,
     };

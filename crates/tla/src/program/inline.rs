@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{Arg, Body, DefId, ExprId, Level, Module, Node, Param, SlotId};
+use crate::ir::{Arg, Body, DefId, ExprId, ExprLevel, Module, Node, Param, SlotId};
 
 /// The maximum size of an inlined body.
 const LARGEST_BODY: usize = 2_000;
@@ -76,7 +76,7 @@ impl Inliner<'_> {
         let definition = &self.module.definitions[index];
         // Temporal formulas never run, but the behavior's entry points are in such definitions and have no frame.
         if let Body::Expr(body) = definition.body
-            && definition.level != Level::Temporal
+            && definition.level != ExprLevel::Temporal
         {
             // An expression shared by two definitions, such as an instance's substitution, must not get slots of one
             // of them.
@@ -105,7 +105,7 @@ impl Inliner<'_> {
         let Body::Expr(body) = definition.body else {
             return None;
         };
-        let is_constant = definition.params.is_empty() && definition.level == Level::Constant;
+        let is_constant = definition.params.is_empty() && definition.level == ExprLevel::Constant;
         if definition.is_recursive || is_constant || self.bound.contains(&def) {
             return None;
         }

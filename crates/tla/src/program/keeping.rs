@@ -10,7 +10,7 @@
 
 use super::Program;
 use super::walk::level;
-use crate::ir::{Body, DefId, ExprId, Level, Node, SlotId, VarId};
+use crate::ir::{Body, DefId, ExprId, ExprLevel, Node, SlotId, VarId};
 
 /// The variables that the body of an operator leaves unchanged in every step that satisfies it.
 #[derive(Debug, Clone)]
@@ -205,7 +205,7 @@ impl Reader<'_> {
     /// Whether an expression depends on constants and parameters alone, and always has the same value.
     fn is_known(&self, expr: ExprId) -> bool {
         let module = &self.program.module;
-        if level(&module.exprs, &module.definitions, expr, Level::Temporal) != Level::Constant {
+        if level(&module.exprs, &module.definitions, expr, ExprLevel::Temporal) != ExprLevel::Constant {
             return false;
         }
         let free = module.exprs.free_slots(expr);

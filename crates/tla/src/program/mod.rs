@@ -32,11 +32,11 @@ pub use parts::{Part, PartKind};
 pub use property::Property;
 pub use written::{Unwritten, WrittenBound, WrittenWay};
 
-use tla_syntax::Span;
-use tla_syntax::ast::Name;
+use omnilink_tla_syntax::Span;
+use omnilink_tla_syntax::ast::Name;
 
 use crate::config::{Config, resembled_keyword};
-use crate::ir::{Body, DefId, Definition, ExprId, Level, Module, Node};
+use crate::ir::{Body, DefId, Definition, ExprId, ExprLevel, Module, Node};
 use crate::source::{Site, Sources};
 
 /// A module and its entry points.
@@ -74,9 +74,9 @@ pub struct Program {
     pub actions: Vec<Action>,
 }
 
-/// Options for linking.
+/// LinkOptions for linking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct LinkOptions {
     /// Skip `PROPERTY` with a warning.
     pub skip_properties: bool,
     /// Skip the conjuncts of a `PROPERTY` that cannot be checked with a warning, instead of rejecting them.
@@ -146,7 +146,7 @@ impl LinkError {
 }
 
 /// Links a module with its configuration.
-pub fn link(module: Module, config: &Config, options: Options) -> Result<Program, Box<LinkErrors>> {
+pub fn link(module: Module, config: &Config, options: LinkOptions) -> Result<Program, Box<LinkErrors>> {
     let of_texts = module.warnings.iter().cloned();
     let warnings = of_texts.map(|(site, message)| Warning { message, place: Place::Module(site) }).collect();
     let mut linker = Linker { module, config, errors: Vec::new(), warnings, has_fairness: false };
@@ -174,17 +174,17 @@ impl Linker<'_> {
         self.module.exprs.push(node, site)
     }
 
-    fn program(mut self, options: Options) -> Result<Program, Box<LinkErrors>> {
+    fn program(mut self, options: LinkOptions) -> Result<Program, Box<LinkErrors>> {
         let config = self.config;
         let (init, next) = self.behavior(options);
         let (init, next) = (init.map(|init| self.detached(init)), next.map(|next| self.detached(next)));
-        let mut invariants = self.entries("invariant", &config.invariants, Level::State);
-        let constraints = self.entries("constraint", &config.constraints, Level::State);
-        let action_constraints = self.entries("action constraint", &config.action_constraints, Level::Action);
-        let view = config.view.as_ref().and_then(|name| self.entry("view", name, Level::State));
-        let symmetry = config.symmetry.as_ref().and_then(|name| self.entry("symmetry", name, Level::Constant));
-        let alias = config.alias.as_ref().and_then(|name| self.entry("alias", name, Level::Action));
-        let postconditions = self.entries("postcondition", &config.postconditions, Level::State);
+        let mut invariants = self.entries("invariant", &config.invariants, ExprLevel::State);
+        let constraints = self.entries("constraint", &config.constraints, ExprLevel::State);
+        let action_constraints = self.entries("action constraint", &config.action_constraints, ExprLevel::Action);
+        let view = config.view.as_ref().and_then(|name| self.entry("view", name, ExprLevel::State));
+        let symmetry = config.symmetry.as_ref().and_then(|name| self.entry("symmetry", name, ExprLevel::Constant));
+        let alias = config.alias.as_ref().and_then(|name| self.entry("alias", name, ExprLevel::Action));
+        let postconditions = self.entries("postcondition", &config.postconditions, ExprLevel::State);
         let properties = self.properties(options, &mut invariants);
         for keyword in &config.ignored {
             let message = format!("`{}` is not supported and was left out", keyword.text);
@@ -215,25 +215,25 @@ impl Linker<'_> {
         Ok(program)
     }
 
-    fn entries(&mut self, role: &str, names: &[Name], level: Level) -> Vec<(String, ExprId)> {
+    fn entries(&mut self, role: &str, names: &[Name], level: ExprLevel) -> Vec<(String, ExprId)> {
         let entry = |name: &Name| self.entry(role, name, level).map(|entry| (name.text.clone(), entry));
         names.iter().filter_map(entry).collect()
     }
 
     /// A call of the definition that the configuration names.
-    fn entry(&mut self, role: &str, name: &Name, level: Level) -> Option<ExprId> {
+    fn entry(&mut self, role: &str, name: &Name, level: ExprLevel) -> Option<ExprId> {
         let def = self.defined(role, name)?;
         let definition = self.definition(def);
         if definition.level > level {
             let depends = match definition.level {
-                Level::Constant | Level::State => "on a state",
-                Level::Action => "on two states",
-                Level::Temporal => "on whole behaviors",
+                ExprLevel::Constant | ExprLevel::State => "on a state",
+                ExprLevel::Action => "on two states",
+                ExprLevel::Temporal => "on whole behaviors",
             };
             let may = match level {
-                Level::Constant => "on constants only",
-                Level::State => "on one state only",
-                Level::Action | Level::Temporal => "on at most two states",
+                ExprLevel::Constant => "on constants only",
+                ExprLevel::State => "on one state only",
+                ExprLevel::Action | ExprLevel::Temporal => "on at most two states",
             };
             let message = format!("`{}` depends {depends}, but {} {role} may depend {may}", name.text, article(role));
             let error = LinkError::new(Place::Config(name.span), message).related(definition.site, "defined here");
@@ -253,7 +253,8 @@ impl Linker<'_> {
             let is_shouted = !name.text.contains(|c: char| c.is_ascii_lowercase());
             let keyword = resembled_keyword(&name.text).filter(|_| is_shouted);
             let hint = keyword.map(|keyword| format!("did you mean the keyword `{keyword}`?"));
-            self.errors.push(LinkError { help: hint.or_else(|| suggest::hint(&name.text, self.names())), ..error });
+            self.errors
+                .push(LinkError { help: hint.or_else(|| omnilink_suggest::hint(&name.text, self.names())), ..error });
             return None;
         };
         let definition = self.definition(def);

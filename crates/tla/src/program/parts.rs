@@ -7,7 +7,7 @@
 
 use super::walk::level;
 use super::{Operation, Program};
-use crate::ir::{Body, DefId, ExprId, Level, Node};
+use crate::ir::{Body, DefId, ExprId, ExprLevel, Node};
 use crate::source::Site;
 
 /// A part of an action.
@@ -59,7 +59,7 @@ impl Reader<'_> {
     fn read(&mut self, expr: ExprId) {
         let program = self.program;
         let exprs = &program.module.exprs;
-        if level(exprs, &program.module.definitions, expr, Level::Temporal) < Level::Action {
+        if level(exprs, &program.module.definitions, expr, ExprLevel::Temporal) < ExprLevel::Action {
             // A conjunction of guards is one guard per conjunct.
             match exprs.node(expr) {
                 Node::And(parts) => parts.iter().for_each(|part| self.read(*part)),

@@ -7,7 +7,7 @@
 
 use super::Program;
 use super::walk::level;
-use crate::ir::{Arg, Bound, DefId, ExprId, Level, Node, SlotId};
+use crate::ir::{Arg, Bound, DefId, ExprId, ExprLevel, Node, SlotId};
 
 /// One step of a path.
 #[derive(Debug, Clone)]
@@ -109,7 +109,7 @@ impl<'p> Path<'p> {
     /// Whether to enter a definition: it is action-level and not already being visited.
     fn enters(&self, def: DefId) -> bool {
         let is_new = self.calls.iter().all(|(known, _)| *known != def);
-        is_new && self.program.definition(def).level == Level::Action && self.program.body(def).is_some()
+        is_new && self.program.definition(def).level == ExprLevel::Action && self.program.body(def).is_some()
     }
 
     fn enter(&mut self, call: ExprId, def: DefId, visit: &mut dyn FnMut(&Path<'p>, Place)) {
@@ -163,9 +163,9 @@ impl<'p> Path<'p> {
             return VisibleName { slot, ..self.lookup(*other) };
         }
         let read: Vec<VisibleName> = module.exprs.free_slots(value).into_iter().map(|slot| self.lookup(slot)).collect();
-        let level = level(&module.exprs, &module.definitions, value, Level::Temporal);
+        let level = level(&module.exprs, &module.definitions, value, ExprLevel::Temporal);
         VisibleName {
-            is_constant: level == Level::Constant && read.iter().all(|seen| seen.is_constant),
+            is_constant: level == ExprLevel::Constant && read.iter().all(|seen| seen.is_constant),
             is_closed: read.iter().all(|seen| seen.is_closed),
             ..VisibleName::unknown(slot)
         }

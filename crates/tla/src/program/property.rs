@@ -5,8 +5,8 @@
 //! `[][A]_v` of every step, and `[]P` is an invariant. `[](p => []q)` is a promise: once `p` was true, `q` stays true.
 //! Any other temporal conjunct would need infinite behaviors, and is refused.
 
-use super::{LinkError, Linker, Options, Place, Warning};
-use crate::ir::{Body, ExprId, Level, Node};
+use super::{LinkError, LinkOptions, Linker, Place, Warning};
+use crate::ir::{Body, ExprId, ExprLevel, Node};
 
 /// A formula that every behavior must satisfy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,13 +50,13 @@ impl Linker<'_> {
     /// The parts of all properties; those that are invariants go to the invariants.
     pub(super) fn properties(
         &mut self,
-        options: Options,
+        options: LinkOptions,
         invariants: &mut Vec<(String, ExprId)>,
     ) -> Vec<(String, Property)> {
         let mut properties = Vec::new();
         for name in &self.config.properties {
             let place = Place::Config(name.span);
-            let Some(entry) = self.entry("property", name, Level::Temporal) else { continue };
+            let Some(entry) = self.entry("property", name, ExprLevel::Temporal) else { continue };
             if options.skip_properties {
                 self.warnings.push(Warning { message: format!("property `{}` was not checked", name.text), place });
                 continue;
@@ -83,7 +83,7 @@ impl Linker<'_> {
     }
 
     /// Reports a conjunct that is not checked.
-    fn liveness(&mut self, property: &str, part: ExprId, place: Place, options: Options) {
+    fn liveness(&mut self, property: &str, part: ExprId, place: Place, options: LinkOptions) {
         let site = self.module.exprs.site(part);
         let words: Vec<&str> = self.module.sources.words(site).split_whitespace().collect();
         let words = words.join(" ");
@@ -102,7 +102,7 @@ impl Linker<'_> {
         let (node, site) = (self.module.exprs.node(expr).clone(), self.module.exprs.site(expr));
         match node {
             Node::And(conjuncts) => conjuncts.iter().flat_map(|conjunct| self.property_parts(*conjunct)).collect(),
-            _ if self.level(expr) <= Level::State => vec![(Role::Initial, expr)],
+            _ if self.level(expr) <= ExprLevel::State => vec![(Role::Initial, expr)],
             Node::Let { slot, value, body } => {
                 let mut parts = self.property_parts(body);
                 for (_, part) in parts.iter_mut().filter(|(role, _)| *role != Role::Liveness) {
@@ -112,7 +112,9 @@ impl Linker<'_> {
                 }
                 parts
             }
-            Node::Forall { bounds, body } if bounds.iter().all(|bound| self.level(bound.set) == Level::Constant) => {
+            Node::Forall { bounds, body }
+                if bounds.iter().all(|bound| self.level(bound.set) == ExprLevel::Constant) =>
+            {
                 let mut parts = self.property_parts(body);
                 // A quantifier over promises is not one promise.
                 let is_split = |role: Role| matches!(role, Role::Initial | Role::Step | Role::Invariant);
@@ -137,7 +139,7 @@ impl Linker<'_> {
             }
             Node::Always(inside) => match self.module.exprs.node(inside).clone() {
                 Node::Square(..) => vec![(Role::Step, inside)],
-                _ if self.level(inside) <= Level::State => vec![(Role::Invariant, inside)],
+                _ if self.level(inside) <= ExprLevel::State => vec![(Role::Invariant, inside)],
                 Node::Implies(given, kept) => self.promise(expr, given, kept, true),
                 _ => vec![(Role::Liveness, expr)],
             },
@@ -149,7 +151,7 @@ impl Linker<'_> {
     /// `p => []q`, if both are about one state.
     fn promise(&mut self, whole: ExprId, given: ExprId, kept: ExprId, is_always: bool) -> Vec<(Role, ExprId)> {
         match *self.module.exprs.node(kept) {
-            Node::Always(kept) if self.level(given) <= Level::State && self.level(kept) <= Level::State => {
+            Node::Always(kept) if self.level(given) <= ExprLevel::State && self.level(kept) <= ExprLevel::State => {
                 vec![(Role::Given(is_always), given), (Role::Kept, kept)]
             }
             _ => vec![(Role::Liveness, whole)],

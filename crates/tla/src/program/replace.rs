@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::walk::level;
 use super::{LinkError, Linker, Place, Warning};
 use crate::config::{Assignment, Literal, LiteralKind, Meaning};
-use crate::ir::{Arg, Body, DefId, ExprId, Level, Module, Node, SlotId};
+use crate::ir::{Arg, Body, DefId, ExprId, ExprLevel, Module, Node, SlotId};
 use crate::modules;
 use crate::source::{Site, SourceId};
 use crate::value::Value;
@@ -90,12 +90,12 @@ impl Linker<'_> {
                 Meaning::Definition(_) if is_native => {}
                 // TLC accepts these, and configurations shared by several modules rely on it.
                 Meaning::Value(_) => {
-                    let message = message + &suggest::aside(name, self.names());
+                    let message = message + &omnilink_suggest::aside(name, self.names());
                     self.warnings.push(Warning { message, place: Place::Config(assignment.name.span) });
                 }
                 Meaning::Definition(_) => {
                     let error = LinkError::new(Place::Config(assignment.name.span), message);
-                    self.errors.push(LinkError { help: suggest::hint(name, self.names()), ..error });
+                    self.errors.push(LinkError { help: omnilink_suggest::hint(name, self.names()), ..error });
                 }
             }
             return Vec::new();
@@ -134,7 +134,7 @@ impl Linker<'_> {
         let Some(&other_def) = self.module.names.get(&other.text) else {
             let message = format!("the module does not define `{}`", other.text);
             let model = || format!("to make it a model value, write `{0} = {1}`", assignment.name.text, other.text);
-            let help = suggest::hint(&other.text, self.names()).unwrap_or_else(model);
+            let help = omnilink_suggest::hint(&other.text, self.names()).unwrap_or_else(model);
             self.errors.push(LinkError::new(place, message).help(help));
             return None;
         };
@@ -264,7 +264,7 @@ impl Linker<'_> {
             is_raised = false;
             for index in 0..module.definitions.len() {
                 if let Body::Expr(body) = module.definitions[index].body {
-                    let level = level(&module.exprs, &module.definitions, body, Level::Constant);
+                    let level = level(&module.exprs, &module.definitions, body, ExprLevel::Constant);
                     if level > module.definitions[index].level {
                         module.definitions[index].level = level;
                         is_raised = true;
@@ -306,7 +306,7 @@ impl Linker<'_> {
             let (name, arity) = (&definition.name, definition.params.len());
             let is_unknown = |given: &&str| !self.module.names.contains_key(*given);
             let unknown = self.config.constants.iter().map(|given| given.name.text.as_str()).filter(is_unknown);
-            let misspelt = suggest::closest(name, unknown);
+            let misspelt = omnilink_suggest::closest(name, unknown);
             let help = match arity {
                 _ if misspelt.is_some() => {
                     format!("the configuration gives `{}` a value; rename it", misspelt.unwrap_or_default())

@@ -37,7 +37,7 @@ impl Builder {
         self.module.exprs.push(node, Site::default())
     }
 
-    fn define(&mut self, name: &str, params: &[&str], level: Level, body: Body) -> DefId {
+    fn define(&mut self, name: &str, params: &[&str], level: ExprLevel, body: Body) -> DefId {
         let def = DefId(self.module.definitions.len() as u32);
         self.module.definitions.push(Definition {
             name: name.into(),
@@ -66,28 +66,28 @@ fn module() -> Module {
     let x = builder.expr(Node::Variable(VarId(0)));
     let x_next = builder.expr(Node::Prime(x));
     let always_true = builder.expr(Node::Value(crate::value::Value::Bool(true)));
-    builder.define("N", &[], Level::Constant, Body::Declared);
-    builder.define("F", &["a"], Level::Constant, Body::Declared);
-    let init = builder.define("Init", &[], Level::State, Body::Expr(x));
-    let next = builder.define("Next", &[], Level::Action, Body::Expr(x_next));
-    builder.define("Inv", &[], Level::State, Body::Expr(x));
-    builder.define("Small", &[], Level::Constant, Body::Expr(always_true));
-    builder.define("Plus", &["a"], Level::Constant, Body::Expr(always_true));
+    builder.define("N", &[], ExprLevel::Constant, Body::Declared);
+    builder.define("F", &["a"], ExprLevel::Constant, Body::Declared);
+    let init = builder.define("Init", &[], ExprLevel::State, Body::Expr(x));
+    let next = builder.define("Next", &[], ExprLevel::Action, Body::Expr(x_next));
+    builder.define("Inv", &[], ExprLevel::State, Body::Expr(x));
+    builder.define("Small", &[], ExprLevel::Constant, Body::Expr(always_true));
+    builder.define("Plus", &["a"], ExprLevel::Constant, Body::Expr(always_true));
     let (init, next) = (builder.call(init), builder.call(next));
     let square = builder.expr(Node::Square(next, x));
     let always = builder.expr(Node::Always(square));
     let fair = builder.expr(Node::Unsupported { what: "WF_v(A)", parts: Box::new([]) });
     let live = builder.expr(Node::Unsupported { what: "<>", parts: Box::new([x]) });
     let spec = builder.expr(Node::And(Box::new([init, always, fair])));
-    builder.define("Spec", &[], Level::Temporal, Body::Expr(spec));
-    builder.define("Live", &[], Level::Temporal, Body::Expr(live));
-    builder.define("Bare", &[], Level::State, Body::Expr(init));
+    builder.define("Spec", &[], ExprLevel::Temporal, Body::Expr(spec));
+    builder.define("Live", &[], ExprLevel::Temporal, Body::Expr(live));
+    builder.define("Bare", &[], ExprLevel::State, Body::Expr(init));
     let n = builder.call(DefId(0));
-    builder.define("Uses", &[], Level::Constant, Body::Expr(n));
+    builder.define("Uses", &[], ExprLevel::Constant, Body::Expr(n));
     builder.module
 }
 
-fn check_with(text: &str, options: Options) -> String {
+fn check_with(text: &str, options: LinkOptions) -> String {
     let module = module();
     let config = config::parse(text, &mut module.strings.clone()).expect("a configuration without errors");
     let mut out = String::new();
@@ -133,7 +133,7 @@ fn check_with(text: &str, options: Options) -> String {
 }
 
 fn check(text: &str) -> String {
-    check_with(text, Options::default())
+    check_with(text, LinkOptions::default())
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn all_errors_at_once() {
 #[test]
 fn properties_are_skipped_on_purpose_only() {
     let text = "SPECIFICATION Spec CONSTANTS N = 1 F <- Plus PROPERTY Live CHECK_DEADLOCK FALSE";
-    let options = Options { skip_properties: true, ..Options::default() };
+    let options = LinkOptions { skip_properties: true, ..LinkOptions::default() };
     insta::assert_snapshot!(check_with(text, options), @r#"
     init Some("Init") next Some("Next")
     N is N Value(Int(1)), fairness true, level Constant
@@ -202,7 +202,7 @@ fn actions_have_names_and_parameters() {
     let sum = builder.module.exprs.push(Node::Local(SlotId(9)), site("q + 1"));
     let set = builder.module.exprs.push(Node::Local(SlotId(8)), site("Proc"));
     let change = builder.module.exprs.push(Node::Prime(local), site("x' = p"));
-    let send = builder.define("Send", &["self", "n"], Level::Action, Body::Expr(change));
+    let send = builder.define("Send", &["self", "n"], ExprLevel::Action, Body::Expr(change));
     let args: Box<[crate::ir::Arg]> = Box::new([crate::ir::Arg::Expr(local), crate::ir::Arg::Expr(sum)]);
     let call = builder.expr(Node::Call { def: send, args });
     let either = builder.expr(Node::Or(Box::new([call, change])));
@@ -211,10 +211,10 @@ fn actions_have_names_and_parameters() {
         Bound { pattern: Pattern::Slot(SlotId(slot)), names, set }
     });
     let exists = builder.module.exprs.push(Node::Exists { bounds: Box::new(bounds), body: either }, site(text));
-    builder.define("Next", &[], Level::Action, Body::Expr(exists));
-    builder.define("Init", &[], Level::State, Body::Expr(set));
+    builder.define("Next", &[], ExprLevel::Action, Body::Expr(exists));
+    builder.define("Init", &[], ExprLevel::State, Body::Expr(set));
     let config = config::parse("INIT Init NEXT Next", &mut Strings::default()).expect("a correct configuration");
-    let program = link(builder.module, &config, Options::default()).expect("a module that fits");
+    let program = link(builder.module, &config, LinkOptions::default()).expect("a module that fits");
     let mut out = String::new();
     for action in program.actions {
         let _ = writeln!(out, "{} {:?} at {}", action.name, action.params, program.module.sources.words(action.site));

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::share::Shared;
 use super::symmetry::{Images, Symmetry};
-use super::{Claim, End, Explorer, Limit, Order, Plan, Stats, Step, explore};
+use super::{Claim, End, Explorer, Limit, Plan, ReachOrder, Stats, TraceStep, explore};
 use crate::datum::{Datum, World};
 use crate::error::{ErrorKind, EvalError, Result};
 use crate::ir::ExprId;
@@ -41,19 +41,19 @@ pub enum Verdict {
         /// Its index in [`Program::invariants`].
         invariant: usize,
         /// From an initial state.
-        trace: Vec<Step<Label, State>>,
+        trace: Vec<TraceStep<Label, State>>,
     },
     /// A property is false of the last state, of the last step or of the whole behavior.
     PropertyViolated {
         /// Its index in [`Program::properties`].
         property: usize,
         /// From an initial state.
-        trace: Vec<Step<Label, State>>,
+        trace: Vec<TraceStep<Label, State>>,
     },
     /// The last state has no successor.
     Deadlock {
         /// From an initial state.
-        trace: Vec<Step<Label, State>>,
+        trace: Vec<TraceStep<Label, State>>,
     },
     /// A postcondition is false; its index in [`Program::postconditions`].
     PostconditionFalse(usize),
@@ -64,7 +64,7 @@ pub enum Verdict {
         /// What was being evaluated.
         during: During,
         /// From an initial state to the failure; may be empty.
-        trace: Vec<Step<Label, State>>,
+        trace: Vec<TraceStep<Label, State>>,
     },
     /// A limit was reached.
     Stopped {
@@ -100,12 +100,12 @@ pub enum During {
 /// If there are no worlds.
 pub fn check<'p>(
     program: &'p Program,
-    order: Order,
+    order: ReachOrder,
     mut worlds: Vec<Box<dyn World + Send + 'p>>,
     watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
 ) -> Checked {
     assert!(!worlds.is_empty(), "at least one world is needed");
-    let is_serial = program.reads_progress() || order == Order::Depth;
+    let is_serial = program.reads_progress() || order == ReachOrder::Depth;
     if is_serial {
         worlds.truncate(1);
     }

@@ -100,7 +100,7 @@ pub trait Explorer: Send {
 
 /// The order in which states are explored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
+pub enum ReachOrder {
     /// In the order in which they were found: counterexamples are shortest ones.
     #[default]
     Breadth,
@@ -112,7 +112,7 @@ pub enum Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Plan {
     /// The order.
-    pub order: Order,
+    pub order: ReachOrder,
     /// Whether a state without successors ends the search.
     pub check_deadlock: bool,
     /// Whether one worker does all the work, as if there were no others.
@@ -146,7 +146,7 @@ pub struct Stats {
 }
 
 /// How a search ended, and its progress.
-pub struct Outcome<E: Explorer> {
+pub struct ExplorationOutcome<E: Explorer> {
     /// How it ended.
     pub end: End<E>,
     /// Its progress.
@@ -190,11 +190,11 @@ pub enum End<E: Explorer> {
 }
 
 /// A behavior: one step for each state.
-pub type Trace<E> = Vec<Step<<E as Explorer>::Label, <E as Explorer>::State>>;
+pub type Trace<E> = Vec<TraceStep<<E as Explorer>::Label, <E as Explorer>::State>>;
 
 /// One state of a counterexample.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step<L, S> {
+pub struct TraceStep<L, S> {
     /// The step that led to it; `None` for an initial state.
     pub label: Option<L>,
     /// The state.

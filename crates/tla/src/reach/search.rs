@@ -2,7 +2,7 @@
 
 use super::phases::{self, Event, FEW, Key, Kind, New, Piece};
 use super::store::{StateId, Store};
-use super::{End, Explorer, Limit, Order, Outcome, Plan, Stats, Step, Trace, serial};
+use super::{End, ExplorationOutcome, Explorer, Limit, Plan, ReachOrder, Stats, Trace, TraceStep, serial};
 
 /// The number of states in a block. Progress is reported and limits are checked between blocks, so a block is short;
 /// its size does not depend on the number of workers, so neither does the point where a limit stops a search.
@@ -17,9 +17,9 @@ pub fn explore<E: Explorer>(
     workers: &mut [E],
     plan: Plan,
     watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
-) -> Outcome<E> {
+) -> ExplorationOutcome<E> {
     assert!(!workers.is_empty(), "at least one worker is needed");
-    if workers.len() == 1 || plan.is_serial || plan.order == Order::Depth {
+    if workers.len() == 1 || plan.is_serial || plan.order == ReachOrder::Depth {
         return serial::explore(&mut workers[0], plan, watch);
     }
     let check_deadlock = plan.check_deadlock;
@@ -32,14 +32,14 @@ pub fn explore<E: Explorer>(
             let position = index * BLOCK;
             let rest = frontier.len() - position;
             if let Some(end) = search.block(&frontier, position, block, level, &mut next) {
-                return Outcome { end, stats: search.stats };
+                return ExplorationOutcome { end, stats: search.stats };
             }
             search.stats.queued = (rest - block.len() + next.len()) as u64;
             let limit = if search.store.is_full() { Some(Limit::States) } else { watch(&search.stats) };
             if let Some(limit) = limit {
                 let last = next.last().or(frontier.last().filter(|id| **id != StateId::BEGINNING));
                 let path = last.map_or(Vec::new(), |id| search.store.path(*id).into_iter().cloned().collect());
-                return Outcome { end: End::Stopped { limit, path }, stats: search.stats };
+                return ExplorationOutcome { end: End::Stopped { limit, path }, stats: search.stats };
             }
         }
         if next.is_empty() {
@@ -47,7 +47,7 @@ pub fn explore<E: Explorer>(
         }
         frontier = next;
     }
-    Outcome { end: End::Finished, stats: search.stats }
+    ExplorationOutcome { end: End::Finished, stats: search.stats }
 }
 
 struct Search<'a, E: Explorer> {
@@ -136,7 +136,7 @@ pub(super) fn trace<E: Explorer>(
             explorer.set_level(trace.len());
             explorer.label(&before.state, &state)
         });
-        trace.push(Step { label, state });
+        trace.push(TraceStep { label, state });
     }
     trace
 }

@@ -9,14 +9,14 @@ use std::collections::VecDeque;
 use super::promise::{Broken, Promises};
 use super::search::{BLOCK, trace};
 use super::store::{StateId, Store};
-use super::{Claim, End, Explorer, Limit, Order, Outcome, Plan, Stats};
+use super::{Claim, End, ExplorationOutcome, Explorer, Limit, Plan, ReachOrder, Stats};
 
 /// Visits every reachable state with one worker.
 pub(super) fn explore<E: Explorer>(
     explorer: &mut E,
     plan: Plan,
     watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
-) -> Outcome<E> {
+) -> ExplorationOutcome<E> {
     let promises = Promises::new(explorer.promises());
     let (store, queue, stats) = (Store::new(1), VecDeque::new(), Stats::default());
     let mut search = Serial { explorer, plan, store, queue, stats, promises };
@@ -24,11 +24,11 @@ pub(super) fn explore<E: Explorer>(
         Ok(()) => End::Finished,
         Err(end) => *end,
     };
-    Outcome { end, stats: search.stats }
+    ExplorationOutcome { end, stats: search.stats }
 }
 
 /// A search that goes on, or its end.
-type Step<T, E> = Result<T, Box<End<E>>>;
+type TraceStep<T, E> = Result<T, Box<End<E>>>;
 
 struct Serial<'a, E: Explorer> {
     explorer: &'a mut E,
@@ -41,7 +41,7 @@ struct Serial<'a, E: Explorer> {
 }
 
 impl<E: Explorer> Serial<'_, E> {
-    fn run(&mut self, watch: &mut dyn FnMut(&Stats) -> Option<Limit>) -> Step<(), E> {
+    fn run(&mut self, watch: &mut dyn FnMut(&Stats) -> Option<Limit>) -> TraceStep<(), E> {
         self.begin()?;
         // Each level is cut into blocks, as for several workers. Depth first there are no levels.
         let (mut left_in_level, mut left_in_block) = (0, 0);
@@ -49,7 +49,7 @@ impl<E: Explorer> Serial<'_, E> {
             if left_in_block == 0 {
                 self.watch(watch)?;
                 if left_in_level == 0 {
-                    left_in_level = if self.plan.order == Order::Breadth { self.queue.len() } else { usize::MAX };
+                    left_in_level = if self.plan.order == ReachOrder::Breadth { self.queue.len() } else { usize::MAX };
                 }
                 left_in_block = left_in_level.min(BLOCK);
             }
@@ -60,19 +60,19 @@ impl<E: Explorer> Serial<'_, E> {
         }
     }
 
-    fn watch(&mut self, watch: &mut dyn FnMut(&Stats) -> Option<Limit>) -> Step<(), E> {
+    fn watch(&mut self, watch: &mut dyn FnMut(&Stats) -> Option<Limit>) -> TraceStep<(), E> {
         let limit = if self.store.is_full() { Some(Limit::States) } else { watch(&self.stats) };
         let Some(limit) = limit else { return Ok(()) };
         let last = match self.plan.order {
-            Order::Breadth => self.queue.back(),
-            Order::Depth => self.queue.front(),
+            ReachOrder::Breadth => self.queue.back(),
+            ReachOrder::Depth => self.queue.front(),
         };
         let path = last.map_or(Vec::new(), |(id, _)| self.store.path(*id).into_iter().cloned().collect());
         Err(Box::new(End::Stopped { limit, path }))
     }
 
     /// Computes the initial states.
-    fn begin(&mut self) -> Step<(), E> {
+    fn begin(&mut self) -> TraceStep<(), E> {
         let mut states = Vec::new();
         self.explorer.set_level(0);
         let result = self.explorer.initial(&mut states);
@@ -90,7 +90,7 @@ impl<E: Explorer> Serial<'_, E> {
     }
 
     /// Computes the successors of a state.
-    fn expand(&mut self, id: StateId, level: usize) -> Step<(), E> {
+    fn expand(&mut self, id: StateId, level: usize) -> TraceStep<(), E> {
         let state = self.store.state(id).clone();
         self.stats.queued = self.queue.len() as u64;
         self.explorer.report(&self.stats);
@@ -117,7 +117,7 @@ impl<E: Explorer> Serial<'_, E> {
     }
 
     /// Ends the search after an error, or if the specification asked for it.
-    fn finish(&mut self, of: Option<StateId>, result: Result<(), E::Error>) -> Step<(), E> {
+    fn finish(&mut self, of: Option<StateId>, result: Result<(), E::Error>) -> TraceStep<(), E> {
         self.stats.queued = self.queue.len() as u64;
         self.explorer.report(&self.stats);
         match result {
@@ -137,7 +137,7 @@ impl<E: Explorer> Serial<'_, E> {
         from: Option<(StateId, &E::State)>,
         level: usize,
         state: E::State,
-    ) -> Step<Option<(StateId, bool)>, E> {
+    ) -> TraceStep<Option<(StateId, bool)>, E> {
         self.stats.generated += 1;
         self.stats.queued = self.queue.len() as u64;
         self.explorer.report(&self.stats);
@@ -153,8 +153,8 @@ impl<E: Explorer> Serial<'_, E> {
         self.judge(parent, from, &state, is_seen)?;
         if let Some((id, true)) = known {
             match self.plan.order {
-                Order::Breadth => self.queue.push_back((id, level + 1)),
-                Order::Depth => self.queue.push_front((id, level + 1)),
+                ReachOrder::Breadth => self.queue.push_back((id, level + 1)),
+                ReachOrder::Depth => self.queue.push_front((id, level + 1)),
             }
             self.stats.queued = self.queue.len() as u64;
             self.explorer.report(&self.stats);
@@ -188,7 +188,7 @@ impl<E: Explorer> Serial<'_, E> {
     }
 
     /// Checks the invariants of a state that was not seen before, and the properties of a step or an initial state.
-    fn judge(&mut self, parent: StateId, from: Option<&E::State>, state: &E::State, is_seen: bool) -> Step<(), E> {
+    fn judge(&mut self, parent: StateId, from: Option<&E::State>, state: &E::State, is_seen: bool) -> TraceStep<(), E> {
         let invariant = if is_seen { Ok(None) } else { self.explorer.violated(state) };
         let mut found = invariant
             .map(|violated| violated.map(Claim::Invariant))

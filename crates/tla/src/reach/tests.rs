@@ -117,7 +117,7 @@ fn run(toy: Toy, workers: usize, most: u64) -> String {
     let outcome = explore(&mut workers, Plan { check_deadlock: true, ..Plan::default() }, &mut watch);
     let Stats { generated, distinct, queued, depth, .. } = outcome.stats;
     let trace = |trace: Trace<Toy>| {
-        let step = |step: Step<String, Pair>| format!("{} {:?}", step.label.unwrap_or_default(), step.state);
+        let step = |step: TraceStep<String, Pair>| format!("{} {:?}", step.label.unwrap_or_default(), step.state);
         trace.into_iter().map(step).collect::<Vec<_>>().join(" ")
     };
     let end = match outcome.end {

@@ -4,8 +4,8 @@
 //! the table of the module, and, after `!`, in the table of an instance. A definition gets its first arguments from
 //! the frame (see [`super::table`]), or from the arguments of the instance that it is reached through.
 
-use tla_syntax::Diagnostic;
-use tla_syntax::ast::{Declaration, Expr, Kind, Name, Prefix};
+use omnilink_tla_syntax::Diagnostic;
+use omnilink_tla_syntax::ast::{Declaration, Expr, Kind, Name, Prefix};
 
 use super::Resolver;
 use super::expr::unsupported;
@@ -254,7 +254,7 @@ impl Resolver {
     }
 
     fn boolean(&mut self, scope: &Scope, value: bool) -> ExprId {
-        let site = scope.site(tla_syntax::Span::default());
+        let site = scope.site(omnilink_tla_syntax::Span::default());
         self.exprs.push(Node::Value(Value::Bool(value)), site)
     }
 
@@ -467,7 +467,7 @@ impl Resolver {
         let names = names.chain(scope.table.entries.keys().map(String::as_str));
         let help = match homes.first() {
             Some(home) => Some(format!("it comes with module `{home}`: add it after `EXTENDS`")),
-            None => foreign(text).map(str::to_owned).or_else(|| suggest::hint(text, names)),
+            None => foreign(text).map(str::to_owned).or_else(|| omnilink_suggest::hint(text, names)),
         };
         self.report(site, Diagnostic { help, ..diagnostic }, None);
     }
@@ -478,7 +478,7 @@ impl Resolver {
         }
         let site = scope.site(name.span);
         let diagnostic = Diagnostic::new(site.span, format!("the instance has no `{}`", name.text));
-        let help = suggest::hint(&name.text, instance.table.entries.keys().map(String::as_str));
+        let help = omnilink_suggest::hint(&name.text, instance.table.entries.keys().map(String::as_str));
         self.report(site, Diagnostic { help, ..diagnostic }, None);
     }
 }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use tla_syntax::Diagnostic;
-use tla_syntax::ast::{self, Expr, Fairness, Kind, Name, Quantifier};
+use omnilink_tla_syntax::Diagnostic;
+use omnilink_tla_syntax::ast::{self, Expr, Fairness, Kind, Name, Quantifier};
 
 use super::table::{Local, LocalKind, Scope};
 use super::{Resolver, with_stack};

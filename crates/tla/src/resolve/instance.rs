@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tla_syntax::Diagnostic;
-use tla_syntax::ast::{self, Expr, Kind, Name};
+use omnilink_tla_syntax::Diagnostic;
+use omnilink_tla_syntax::ast::{self, Expr, Kind, Name};
 
 use super::Resolver;
 use super::apply::{built_in, slot_id};
@@ -17,7 +17,7 @@ use super::level::Substitution;
 use super::local::{captured_param, param, visible};
 use super::module::exports;
 use super::table::{Entry, Instance, LocalKind, Scope, Symbol, Table, Universe, UniverseId};
-use crate::ir::{Arg, Level, Node, Param};
+use crate::ir::{Arg, ExprLevel, Node, Param};
 use crate::source::Site;
 
 /// A constant (with its arity) or a variable that an instance must replace.
@@ -26,7 +26,7 @@ struct Declared {
     constant: Option<usize>,
     site: Site,
     /// The maximum level of its replacement.
-    most: Level,
+    most: ExprLevel,
 }
 
 impl Resolver {
@@ -91,10 +91,13 @@ impl Resolver {
         }
         let declared = self.declarations(name, Some(&text));
         // A module without variables may be instanced with anything: then its constants are just names.
-        let constants_are =
-            if declared.iter().any(|(_, constant, _)| constant.is_none()) { Level::Constant } else { Level::Temporal };
+        let constants_are = if declared.iter().any(|(_, constant, _)| constant.is_none()) {
+            ExprLevel::Constant
+        } else {
+            ExprLevel::Temporal
+        };
         let wanted = declared.into_iter().map(|(name, constant, site)| {
-            let most = if constant.is_some() { constants_are } else { Level::State };
+            let most = if constant.is_some() { constants_are } else { ExprLevel::State };
             Declared { name, constant, site, most }
         });
         let wanted: Vec<Declared> = wanted.collect();
@@ -140,7 +143,7 @@ impl Resolver {
                 continue;
             }
             let message = format!("module `{}` declares no `{}`", instance.module.text, name.text);
-            let help = suggest::hint(&name.text, wanted.iter().map(|wanted| wanted.name.as_str()));
+            let help = omnilink_suggest::hint(&name.text, wanted.iter().map(|wanted| wanted.name.as_str()));
             self.report(site, Diagnostic { help, ..Diagnostic::new(site.span, message) }, None);
         }
     }

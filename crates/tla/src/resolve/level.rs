@@ -9,11 +9,11 @@
 //! mention it. So two levels are computed: the one of the text, which is compared with limits, and the one that
 //! includes such operators, which is reported as the definition's level.
 
-use tla_syntax::Diagnostic;
+use omnilink_tla_syntax::Diagnostic;
 
 use super::table::Symbol;
 use super::{Resolver, with_stack};
-use crate::ir::{Arg, Body, Bound, DefId, ExprId, Exprs, Level, Node, SlotId};
+use crate::ir::{Arg, Body, Bound, DefId, ExprId, ExprLevel, Exprs, Node, SlotId};
 use crate::source::Site;
 
 /// Parameters beyond this are not tracked: their levels count, their limits do not.
@@ -23,20 +23,20 @@ const FOLLOWED: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Effect {
     /// The level of the text.
-    level: Level,
+    level: ExprLevel,
     /// The level of the built-in operators in it.
-    native_level: Level,
+    native_level: ExprLevel,
     /// Parameters whose level the result has.
     raises: u128,
     /// The maximum level of each argument.
-    most: Vec<Level>,
+    most: Vec<ExprLevel>,
 }
 
 /// The replacement of an instance's constant or variable, and its maximum level.
 #[derive(Debug)]
 pub(super) struct Substitution {
     pub(super) symbol: Symbol,
-    pub(super) most: Level,
+    pub(super) most: ExprLevel,
     pub(super) site: Site,
     pub(super) name: String,
     pub(super) module: String,
@@ -45,12 +45,12 @@ pub(super) struct Substitution {
 /// The level of an expression: at least this, and at least that of these parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Depth {
-    level: Level,
-    native_level: Level,
+    level: ExprLevel,
+    native_level: ExprLevel,
     params: u128,
 }
 
-const CONSTANT: Depth = Depth { level: Level::Constant, native_level: Level::Constant, params: 0 };
+const CONSTANT: Depth = Depth { level: ExprLevel::Constant, native_level: ExprLevel::Constant, params: 0 };
 
 impl Depth {
     fn join(self, other: Depth) -> Depth {
@@ -58,7 +58,7 @@ impl Depth {
         Depth { level, native_level, params: self.params | other.params }
     }
 
-    fn at_least(self, level: Level) -> Depth {
+    fn at_least(self, level: ExprLevel) -> Depth {
         Depth { level: self.level.max(level), ..self }
     }
 }
@@ -69,11 +69,11 @@ impl Resolver {
         for definition in &self.definitions[self.context.effects.len()..] {
             let count = definition.params.len();
             let (native_level, raises, most) = match &definition.body {
-                Body::Declared | Body::Expr(_) => (Level::Constant, 0, Level::Temporal),
-                Body::Native(native) => (native.level, u128::MAX, Level::Action),
+                Body::Declared | Body::Expr(_) => (ExprLevel::Constant, 0, ExprLevel::Temporal),
+                Body::Native(native) => (native.level, u128::MAX, ExprLevel::Action),
             };
             let most = vec![most; count];
-            self.context.effects.push(Effect { level: Level::Constant, native_level, raises, most });
+            self.context.effects.push(Effect { level: ExprLevel::Constant, native_level, raises, most });
         }
         loop {
             let mut is_stable = true;
@@ -95,16 +95,16 @@ impl Resolver {
         }
         for (_, _, def, _) in &self.assumptions {
             let level = self.context.effects[def.0 as usize].level;
-            if level > Level::Constant {
+            if level > ExprLevel::Constant {
                 let message = format!("an assumption cannot depend on {}", words(level));
                 found.push((self.definitions[def.0 as usize].site, message));
             }
         }
         for Substitution { symbol, most, site, name, module } in &self.substitutions {
             let level = match symbol {
-                Symbol::Variable(_) => Level::State,
+                Symbol::Variable(_) => ExprLevel::State,
                 Symbol::Def(def) => self.context.effects[def.0 as usize].level,
-                Symbol::Hidden { .. } | Symbol::Instance(_) | Symbol::Native(_) => Level::Constant,
+                Symbol::Hidden { .. } | Symbol::Instance(_) | Symbol::Native(_) => ExprLevel::Constant,
             };
             if level > *most {
                 let message = format!("`{name}` of module `{module}` cannot depend on {}", words(level));
@@ -124,7 +124,7 @@ impl Resolver {
         for (index, slot) in slots.iter_mut().enumerate().take(definition.params.len().min(FOLLOWED)) {
             slot.params = 1 << index;
         }
-        let most = vec![Level::Temporal; definition.params.len()];
+        let most = vec![ExprLevel::Temporal; definition.params.len()];
         let mut walk = Walk { exprs: &self.exprs, effects: &self.context.effects, resolver: self, slots, most, found };
         let depth = walk.depth(body);
         Effect { level: depth.level, native_level: depth.native_level, raises: depth.params, most: walk.most }
@@ -184,12 +184,12 @@ fn called_by(exprs: &Exprs, expr: ExprId, called: &mut Vec<DefId>) {
     node.for_each_child(&mut |child| with_stack(|| called_by(exprs, child, called)));
 }
 
-fn words(level: Level) -> &'static str {
+fn words(level: ExprLevel) -> &'static str {
     match level {
-        Level::Constant => "constants",
-        Level::State => "a state",
-        Level::Action => "two states",
-        Level::Temporal => "a behavior",
+        ExprLevel::Constant => "constants",
+        ExprLevel::State => "a state",
+        ExprLevel::Action => "two states",
+        ExprLevel::Temporal => "a behavior",
     }
 }
 
@@ -201,7 +201,7 @@ struct Walk<'a> {
     /// The level of each slot's content.
     slots: Vec<Depth>,
     /// The maximum level of each argument.
-    most: Vec<Level>,
+    most: Vec<ExprLevel>,
     found: &'a mut Vec<(Site, String)>,
 }
 
@@ -215,7 +215,7 @@ impl Walk<'_> {
     }
 
     /// Reports an expression whose level exceeds the limit.
-    fn limit(&mut self, depth: Depth, most: Level, expr: ExprId, message: &str) {
+    fn limit(&mut self, depth: Depth, most: ExprLevel, expr: ExprId, message: &str) {
         if depth.level > most {
             self.report(expr, message);
         }
@@ -229,7 +229,7 @@ impl Walk<'_> {
     /// The level of a part that must have a value in a step.
     fn value(&mut self, expr: ExprId) -> Depth {
         let depth = self.depth(expr);
-        self.limit(depth, Level::Action, expr, "a temporal formula has no value here");
+        self.limit(depth, ExprLevel::Action, expr, "a temporal formula has no value here");
         depth
     }
 
@@ -237,9 +237,9 @@ impl Walk<'_> {
     fn formula(&mut self, parts: &[ExprId]) -> Depth {
         let depths: Vec<Depth> = parts.iter().map(|part| self.depth(*part)).collect();
         let joined = depths.iter().fold(CONSTANT, |all, depth| all.join(*depth));
-        if joined.level == Level::Temporal {
+        if joined.level == ExprLevel::Temporal {
             for (part, depth) in parts.iter().zip(&depths) {
-                if depth.level == Level::Action {
+                if depth.level == ExprLevel::Action {
                     self.report(*part, "an action cannot be combined with a temporal formula, unless within `[A]_v`");
                 }
             }
@@ -254,7 +254,7 @@ impl Walk<'_> {
     fn quantified(&mut self, bounds: &[Bound], body: ExprId) -> Depth {
         let sets = self.bounds(bounds);
         let body = self.depth(body);
-        if body.level == Level::Temporal && sets.level == Level::Action {
+        if body.level == ExprLevel::Temporal && sets.level == ExprLevel::Action {
             self.report(bounds[0].set, "the set of a quantified temporal formula cannot depend on two states");
         }
         sets.join(body)
@@ -284,10 +284,10 @@ impl Walk<'_> {
             };
             let name = &self.resolver.definition(def).name;
             let message = match effect.most[index] {
-                Level::Constant | Level::State => {
+                ExprLevel::Constant | ExprLevel::State => {
                     format!("`{name}` primes this argument, which depends on {} already", words(depth.level))
                 }
-                Level::Action | Level::Temporal => format!("`{name}` cannot take a temporal formula here"),
+                ExprLevel::Action | ExprLevel::Temporal => format!("`{name}` cannot take a temporal formula here"),
             };
             self.limit(depth, effect.most[index], site, &message);
             if index >= FOLLOWED || effect.raises & (1 << index) != 0 {
@@ -304,7 +304,7 @@ impl Walk<'_> {
     fn depth_here(&mut self, expr: ExprId) -> Depth {
         let exprs = self.exprs;
         match exprs.node(expr) {
-            Node::Variable(_) => CONSTANT.at_least(Level::State),
+            Node::Variable(_) => CONSTANT.at_least(ExprLevel::State),
             Node::Local(slot) | Node::Argument(slot) => self.slot(*slot),
             Node::Let { slot, value, body } => {
                 self.slots[slot.0 as usize] = self.depth(*value);
@@ -327,32 +327,32 @@ impl Walk<'_> {
             Node::Forall { bounds, body } | Node::Exists { bounds, body } => self.quantified(bounds, *body),
             Node::Prime(a) => {
                 let depth = self.value(*a);
-                self.limit(depth, Level::State, expr, "this primes what depends on two states already");
-                if depth == CONSTANT { CONSTANT } else { depth.at_least(Level::Action) }
+                self.limit(depth, ExprLevel::State, expr, "this primes what depends on two states already");
+                if depth == CONSTANT { CONSTANT } else { depth.at_least(ExprLevel::Action) }
             }
             Node::Unchanged(a) => {
                 let depth = self.value(*a);
-                self.limit(depth, Level::State, expr, "`UNCHANGED` of what depends on two states already");
-                depth.at_least(Level::Action)
+                self.limit(depth, ExprLevel::State, expr, "`UNCHANGED` of what depends on two states already");
+                depth.at_least(ExprLevel::Action)
             }
-            Node::Enabled(a, _) => Depth { level: Level::State, params: 0, ..self.value(*a) },
+            Node::Enabled(a, _) => Depth { level: ExprLevel::State, params: 0, ..self.value(*a) },
             Node::Square(action, vars) | Node::Angle(action, vars) => {
                 let depth = self.value(*action);
                 let subscript = self.value(*vars);
-                self.limit(subscript, Level::State, *vars, "the subscript depends on two states");
-                depth.join(subscript).at_least(Level::Action)
+                self.limit(subscript, ExprLevel::State, *vars, "the subscript depends on two states");
+                depth.join(subscript).at_least(ExprLevel::Action)
             }
             Node::Always(a) => {
                 let depth = self.depth(*a);
-                if depth.level == Level::Action && !matches!(exprs.node(*a), Node::Square(..)) {
+                if depth.level == ExprLevel::Action && !matches!(exprs.node(*a), Node::Square(..)) {
                     self.report(expr, "`[]` of an action must have the form `[][A]_v`");
                 }
-                depth.at_least(Level::Temporal)
+                depth.at_least(ExprLevel::Temporal)
             }
             Node::Unsupported { what, parts } => {
                 let depth = parts.iter().fold(CONSTANT, |all, part| all.join(self.depth(*part)));
                 let is_temporal = matches!(*what, "<>" | "~>" | "-+->" | "WF_v(A)" | "SF_v(A)" | "\\AA" | "\\EE");
-                if is_temporal { depth.at_least(Level::Temporal) } else { depth }
+                if is_temporal { depth.at_least(ExprLevel::Temporal) } else { depth }
             }
             Node::Function { bounds, body, .. } | Node::Map { bounds, body } => {
                 self.bounds(bounds).join(self.value(*body))

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tla_syntax::ast::{Expr, Kind, Module, Name, Unit};
-use tla_syntax::{Diagnostic, parse};
+use omnilink_tla_syntax::ast::{Expr, Kind, Module, Name, Unit};
+use omnilink_tla_syntax::{Diagnostic, parse};
 
 use super::mention::{children, unit_children};
 use super::problem::Problems;
@@ -168,7 +168,7 @@ impl Files {
 
     /// Loads a text that a built-in module makes visible: a copy beside the specification takes precedence there too.
     fn load_visible(&mut self, name: &str, loader: &mut dyn Loader) {
-        let name = Name { text: name.to_owned(), span: tla_syntax::Span::default() };
+        let name = Name { text: name.to_owned(), span: omnilink_tla_syntax::Span::default() };
         self.need(SourceId::default(), &name, loader);
     }
 
@@ -177,7 +177,7 @@ impl Files {
         let known = known.chain(PROVER_MODULES.iter().map(|(module, _)| *module));
         let diagnostic = Diagnostic::new(name.span, format!("there is no module `{}`", name.text))
             .label("neither beside the specification nor built in");
-        self.problems.add(source, Diagnostic { help: suggest::hint(&name.text, known), ..diagnostic }, None);
+        self.problems.add(source, Diagnostic { help: omnilink_suggest::hint(&name.text, known), ..diagnostic }, None);
     }
 }
 

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use tla_syntax::Diagnostic;
-use tla_syntax::ast::{Declaration, Definition, Expr, Name, Unit};
+use omnilink_tla_syntax::Diagnostic;
+use omnilink_tla_syntax::ast::{Declaration, Definition, Expr, Name, Unit};
 
 use super::Resolver;
 use super::apply::slot_id;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::with_stack;
-use tla_syntax::ast::{Expr, Kind, Step, Unit, Update};
+use omnilink_tla_syntax::ast::{Expr, Kind, Step, Unit, Update};
 
 /// Adds every name in an expression that could refer to an outer binding; `@` is such a name.
 pub(super) fn mentioned<'a>(expr: &'a Expr, names: &mut BTreeSet<&'a str>) {

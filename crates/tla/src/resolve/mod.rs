@@ -24,15 +24,15 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tla_syntax::ast::{Module as Tree, Unit};
-use tla_syntax::{Diagnostic, Span};
+use omnilink_tla_syntax::ast::{Module as Tree, Unit};
+use omnilink_tla_syntax::{Diagnostic, Span};
 
 pub use self::problem::{Errors, Problem};
 
 use self::load::Files;
 use self::problem::Problems;
 use self::table::{Entry, Frame, Scope, Symbol, Table, Universe, UniverseId};
-use crate::ir::{self, Body, DefId, Definition, ExprId, Exprs, Level, Node, Param, Variable};
+use crate::ir::{self, Body, DefId, Definition, ExprId, ExprLevel, Exprs, Node, Param, Variable};
 use crate::source::{Site, SourceId};
 use crate::strings::Strings;
 
@@ -124,8 +124,8 @@ fn text_before(params: &[&str]) -> String {
     format!("---- MODULE Expression ----\nexpression{params} ==\n")
 }
 
-fn parse_expression(text: &str, params: &[&str]) -> tla_syntax::Parse {
-    tla_syntax::parse(&format!("{}{text}\n====", text_before(params)))
+fn parse_expression(text: &str, params: &[&str]) -> omnilink_tla_syntax::Parse {
+    omnilink_tla_syntax::parse(&format!("{}{text}\n====", text_before(params)))
 }
 
 /// Adds the strings of expressions that will be resolved one by one, in the order they would have if the expressions
@@ -353,7 +353,7 @@ impl Resolver {
         let module = scope.module.clone();
         let body = Body::Declared;
         let slots = params.len();
-        let level = Level::Constant;
+        let level = ExprLevel::Constant;
         let is_recursive = false;
         self.add(Definition { name, module, params, captures, body, slots, level, is_recursive, site }, hidden)
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tla_syntax::ast::{self, Declaration, Expr, Module, Name, Unit};
-use tla_syntax::{Diagnostic, Span};
+use omnilink_tla_syntax::ast::{self, Declaration, Expr, Module, Name, Unit};
+use omnilink_tla_syntax::{Diagnostic, Span};
 
 use super::apply::slot_id;
 use super::load::built_in;
@@ -12,7 +12,7 @@ use super::local::{blanks, param, this};
 use super::table::{Entry, Frame, Scope, Symbol, Table, Text, UniverseId};
 use super::{Resolver, with_stack};
 use crate::datum::Native;
-use crate::ir::{Body, Definition, Level, Node, Param, VarId, Variable};
+use crate::ir::{Body, Definition, ExprLevel, Node, Param, VarId, Variable};
 use crate::modules;
 use crate::source::Site;
 
@@ -237,7 +237,7 @@ impl Resolver {
                     captures: 0,
                     body: Body::Declared,
                     slots: arity,
-                    level: Level::Constant,
+                    level: ExprLevel::Constant,
                     is_recursive: false,
                     site,
                 };

@@ -4,7 +4,7 @@
 //! the whole. So a part can be reached only if no name is bound on the path to it, because that name would have no
 //! value.
 
-use tla_syntax::ast::{Expr, Name, Prefix};
+use omnilink_tla_syntax::ast::{Expr, Name, Prefix};
 
 use super::Resolver;
 use super::apply::Target;

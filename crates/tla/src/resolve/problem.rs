@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tla_syntax::Diagnostic;
+use omnilink_tla_syntax::Diagnostic;
 
 use crate::source::{Site, SourceId, Sources};
 

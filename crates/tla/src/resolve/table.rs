@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use tla_syntax::Span;
-use tla_syntax::ast::{self, Name};
+use omnilink_tla_syntax::Span;
+use omnilink_tla_syntax::ast::{self, Name};
 
 use crate::datum::Native;
 use crate::ir::{DefId, Param, SlotId, VarId};

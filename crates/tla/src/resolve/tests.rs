@@ -71,7 +71,7 @@ fn show(errors: &Errors) -> String {
         let there = problem.related.iter().map(|(site, label)| (site.source, &site.span, label));
         for (source, span, label) in here.chain(there) {
             let source = errors.sources.get(source);
-            let position = tla_syntax::Position::of(&source.text, span.start);
+            let position = omnilink_tla_syntax::Position::of(&source.text, span.start);
             let _ = writeln!(text, "  {}:{} `{}`: {label}", source.name, position.line, span.of(&source.text));
         }
         if let Some(help) = &diagnostic.help {

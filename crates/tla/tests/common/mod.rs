@@ -1,11 +1,11 @@
 //! Shared by the tests of this crate: links a module given as a string, and a world without effects.
 
-use tla::config;
-use tla::datum::World;
-use tla::machine::Machine;
-use tla::program::{Options, Program, link};
-use tla::resolve::{Loader, resolve};
-use tla::strings::Strings;
+use omnilink_tla::config;
+use omnilink_tla::datum::World;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::{LinkOptions, Program, link};
+use omnilink_tla::resolve::{Loader, resolve};
+use omnilink_tla::strings::Strings;
 
 /// Links a module that needs no other, with `Init` and `Next` if it has them.
 pub(crate) fn program(text: &str, config: &str) -> Result<Program, String> {
@@ -13,7 +13,7 @@ pub(crate) fn program(text: &str, config: &str) -> Result<Program, String> {
     let config = config::parse(config, &mut strings).map_err(|errors| format!("{errors:?}"))?;
     let module = resolve("M.tla", text, &mut Alone, strings)
         .map_err(|errors| errors.errors.iter().map(|e| e.diagnostic.message.clone()).collect::<Vec<_>>().join("; "))?;
-    let options = Options { without_behavior: true, ..Options::default() };
+    let options = LinkOptions { without_behavior: true, ..LinkOptions::default() };
     link(module, &config, options).map_err(|errors| format!("{:?}", errors.errors))
 }
 

@@ -1,6 +1,6 @@
 //! Next-state relations and the successors of `x = 0, y = 0`.
 
-use tla::error::ErrorKind;
+use omnilink_tla::error::ErrorKind;
 
 use crate::common::{machine, program};
 use crate::{compare, rows};

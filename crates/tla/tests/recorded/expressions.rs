@@ -1,6 +1,6 @@
 //! Expressions and their values.
 
-use tla::datum;
+use omnilink_tla::datum;
 
 use crate::common::{machine, program};
 use crate::{compare, rows};

@@ -1,12 +1,12 @@
 //! Translates from the search and the machine to a report: names, texts and spans.
 
-use history::OpId;
-use report::{Field, Mentions, OpRef, Source, Span};
-use tla::ir::Variable;
-use tla::machine::State;
-use tla::program::Program;
-use tla::source::{Site, SourceId};
-use tla::value::Value;
+use omnilink_history::OpId;
+use omnilink_report::{Field, Mentions, OpRef, Source, Span};
+use omnilink_tla::ir::Variable;
+use omnilink_tla::machine::State;
+use omnilink_tla::program::Program;
+use omnilink_tla::source::{Site, SourceId};
+use omnilink_tla::value::Value;
 
 /// Collects the operations and texts that a report mentions.
 #[derive(Default)]
@@ -62,11 +62,11 @@ impl ReportBuilder {
 }
 
 /// A state as reports show it.
-pub fn shown_state(program: &Program, state: &State) -> report::State {
+pub fn shown_state(program: &Program, state: &State) -> omnilink_report::State {
     let variables = program.module.variables.iter().zip(state.iter());
     let field =
         |(variable, value): (&Variable, &Value)| Field { name: variable.name.clone(), value: shown(program, value) };
-    report::State::new(variables.map(field).collect())
+    omnilink_report::State::new(variables.map(field).collect())
 }
 
 /// A value as printed.

@@ -3,11 +3,11 @@
 //! Candidates are the values of the set that the next-state relation takes the result from, if there are few, and
 //! otherwise the results of operations of the same kind anywhere in the history.
 
-use history::OpId;
-use report::Field;
-use search::Watch;
-use tla::machine::State;
-use tla::value::Value;
+use omnilink_history::OpId;
+use omnilink_report::Field;
+use omnilink_search::Watch;
+use omnilink_tla::machine::State;
+use omnilink_tla::value::Value;
 
 use super::builder::shown;
 use super::{Cost, Explainer};

@@ -1,9 +1,9 @@
 //! The false parts of an action, side by side for several states.
 
-use report::{Conjunct, Evaluated, Field, Guard};
-use tla::machine::{Attempt, Choice, Outcome, Part};
-use tla::program::Program;
-use tla::source::Site;
+use omnilink_report::{Conjunct, Evaluated, Field, Guard};
+use omnilink_tla::machine::{Attempt, Choice, Part, PartOutcome};
+use omnilink_tla::program::Program;
+use omnilink_tla::source::Site;
 
 use super::builder::{ReportBuilder, shown, words};
 
@@ -68,7 +68,7 @@ impl GuardBuilder<'_> {
             }
         }
         // The deciding expression may be elsewhere; the reader looks at the condition.
-        let site = if matches!(parts[0].outcome, Outcome::Chose(_)) { parts[0].site } else { leaves[0].site };
+        let site = if matches!(parts[0].outcome, PartOutcome::Chose(_)) { parts[0].site } else { leaves[0].site };
         Conjunct { span: self.report_builder.span(site), text: words(program, site), outcomes, values }
     }
 
@@ -80,10 +80,12 @@ impl GuardBuilder<'_> {
         for part in &part.parts {
             let text = words(program, part.site);
             let value = match &part.outcome {
-                Outcome::Value(value) => shown(program, value),
-                Outcome::Lazy(text) => text.clone(),
-                Outcome::Truth(truth) => if *truth { "TRUE" } else { "FALSE" }.to_owned(),
-                Outcome::Chose(_) | Outcome::Assigned(..) | Outcome::Error(_) | Outcome::NotReached => continue,
+                PartOutcome::Value(value) => shown(program, value),
+                PartOutcome::Lazy(text) => text.clone(),
+                PartOutcome::Truth(truth) => if *truth { "TRUE" } else { "FALSE" }.to_owned(),
+                PartOutcome::Chose(_) | PartOutcome::Assigned(..) | PartOutcome::Error(_) | PartOutcome::NotReached => {
+                    continue;
+                }
             };
             // A literal carries no information, and neither does a value that another part shows.
             if value != text && !values.iter().any(|(known, _)| *known == text) {
@@ -97,13 +99,13 @@ impl GuardBuilder<'_> {
 /// The innermost part that makes a part false, or decides a condition, if it is the only one.
 fn culprit(part: &Part) -> &Part {
     let truth = match part.outcome {
-        Outcome::Truth(false) | Outcome::Chose(false) => false,
-        Outcome::Chose(true) => true,
+        PartOutcome::Truth(false) | PartOutcome::Chose(false) => false,
+        PartOutcome::Chose(true) => true,
         _ => return part,
     };
     let mut innermost = part;
     loop {
-        let is_same = |part: &&Part| matches!(part.outcome, Outcome::Truth(other) if other == truth);
+        let is_same = |part: &&Part| matches!(part.outcome, PartOutcome::Truth(other) if other == truth);
         let mut inside = innermost.parts.iter().filter(is_same);
         match (inside.next(), inside.next()) {
             (Some(one), None) if !one.parts.is_empty() => innermost = one,
@@ -112,12 +114,14 @@ fn culprit(part: &Part) -> &Part {
     }
 }
 
-pub(crate) fn outcome(part: &Part) -> report::Outcome {
+pub(crate) fn outcome(part: &Part) -> omnilink_report::Outcome {
     match &part.outcome {
-        Outcome::Truth(false) => report::Outcome::False,
-        Outcome::Chose(truth) => report::Outcome::Chose(*truth),
-        Outcome::Error(error) => report::Outcome::Error(error.message.clone()),
-        Outcome::NotReached => report::Outcome::NotReached,
-        Outcome::Truth(true) | Outcome::Assigned(..) | Outcome::Value(_) | Outcome::Lazy(_) => report::Outcome::True,
+        PartOutcome::Truth(false) => omnilink_report::Outcome::False,
+        PartOutcome::Chose(truth) => omnilink_report::Outcome::Chose(*truth),
+        PartOutcome::Error(error) => omnilink_report::Outcome::Error(error.message.clone()),
+        PartOutcome::NotReached => omnilink_report::Outcome::NotReached,
+        PartOutcome::Truth(true) | PartOutcome::Assigned(..) | PartOutcome::Value(_) | PartOutcome::Lazy(_) => {
+            omnilink_report::Outcome::True
+        }
     }
 }

@@ -3,9 +3,9 @@
 //! The operation is removed, and the operations around it are put into a legal order. If it is legal in an earlier
 //! state, it returned a stale value; if it is legal in a later state, it returned a value from the future.
 
-use history::{Op, OpId, Verdict};
-use report::Legal;
-use search::{Watch, Witness, successor};
+use omnilink_history::{Op, OpId, Verdict};
+use omnilink_report::Legal;
+use omnilink_search::{Watch, Witness, successor};
 
 use super::Explainer;
 use crate::bind::TraceOp;

@@ -16,12 +16,12 @@ mod what_if;
 mod window;
 
 use hashbrown::HashMap;
-use history::History;
-use report::{Evidence, Legal, OpRef, Rejection, Stuck};
+use omnilink_history::History;
+use omnilink_report::{Evidence, Legal, OpRef, Rejection, Stuck};
+use omnilink_search::{Explanation, Options, Watch};
+use omnilink_tla::machine::State;
+use omnilink_tla::value::Value;
 use rustc_hash::FxBuildHasher;
-use search::{Explanation, Options, Watch};
-use tla::machine::State;
-use tla::value::Value;
 
 use crate::bind::TraceOp;
 use crate::check::{Broken, Checkpoint};
@@ -150,13 +150,19 @@ fn few(stuck: &Explanation<TraceState>) -> Explanation<TraceState> {
 }
 
 impl Explainer<'_, '_> {
-    fn interpretations(&mut self, stuck: &Explanation<TraceState>, states: &States) -> Vec<report::Interpretation> {
-        let mut all: Vec<report::Interpretation> = Vec::new();
+    fn interpretations(
+        &mut self,
+        stuck: &Explanation<TraceState>,
+        states: &States,
+    ) -> Vec<omnilink_report::Interpretation> {
+        let mut all: Vec<omnilink_report::Interpretation> = Vec::new();
         for stuck in &stuck.stuck {
-            let step =
-                |step: &search::Placed| report::Step { op: self.report_builder.op(step.op), partway: step.partway };
+            let step = |step: &omnilink_search::Placed| omnilink_report::Step {
+                op: self.report_builder.op(step.op),
+                partway: step.partway,
+            };
             let recent = stuck.recent.iter().map(step).collect();
-            all.push(report::Interpretation { state: states.place(&stuck.state.values), recent });
+            all.push(omnilink_report::Interpretation { state: states.place(&stuck.state.values), recent });
         }
         all
     }
@@ -170,7 +176,7 @@ impl Explainer<'_, '_> {
             [name] if self.options.is_just_in_time(self.history) => {
                 format!("{name} fits nowhere: every order of the operations before it leads to a state that forbids it")
             }
-            names => report::longest_orders(stuck.explained, names),
+            names => omnilink_report::longest_orders(stuck.explained, names),
         }
     }
 }

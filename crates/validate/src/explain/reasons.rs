@@ -1,11 +1,11 @@
 //! Why an operation cannot be next in a state, grouped by reason and not by state.
 
-use history::OpId;
-use report::{Evidence, Reason, Rejection, Why};
-use search::{Explanation, Successors};
-use tla::machine::{Part, State};
-use tla::program::Operation;
-use tla::source::Site;
+use omnilink_history::OpId;
+use omnilink_report::{Evidence, Reason, Rejection, Why};
+use omnilink_search::{Explanation, Successors};
+use omnilink_tla::machine::{Part, State};
+use omnilink_tla::program::Operation;
+use omnilink_tla::source::Site;
 
 use super::guard::{GuardBuilder, Ways, outcome};
 use super::{Explainer, States};
@@ -46,14 +46,16 @@ impl Explainer<'_, '_> {
             let at = states.place(&stuck.state.values);
             for refusal in &stuck.refused {
                 let found = match refusal.why {
-                    search::Why::MustFollow(before) => Found::Time(before),
+                    omnilink_search::Why::MustFollow(before) => Found::Time(before),
                     // An unrecorded action may still happen where the operation itself cannot.
-                    search::Why::LeadsNowhere if self.can_step(&self.history.op(refusal.op).call, &stuck.state) => {
+                    omnilink_search::Why::LeadsNowhere
+                        if self.can_step(&self.history.op(refusal.op).call, &stuck.state) =>
+                    {
                         Found::Dead
                     }
                     // The specification has no words of its own: these are about assumptions.
-                    search::Why::Disabled(Some(ref words)) => Found::Words(words.clone()),
-                    search::Why::LeadsNowhere | search::Why::Disabled(None) => {
+                    omnilink_search::Why::Disabled(Some(ref words)) => Found::Words(words.clone()),
+                    omnilink_search::Why::LeadsNowhere | omnilink_search::Why::Disabled(None) => {
                         self.disabled(&self.history.op(refusal.op).call, &stuck.state)
                     }
                 };
@@ -170,7 +172,7 @@ impl Explainer<'_, '_> {
                 exclusion.name
             ),
         };
-        let broken = report::Broken {
+        let broken = omnilink_report::Broken {
             invariant: exclusion.name,
             broke: broke.into_iter().map(|op| self.report_builder.op(op)).collect(),
             span: self.report_builder.span(site),
@@ -221,7 +223,7 @@ impl Explainer<'_, '_> {
         let mut next = 0;
         while next < reached.len() && reached.len() < MOST_PARTWAY {
             let mut out = Successors::default();
-            if search::Spec::step(self.spec, &reached[next], op, &mut out).is_err() {
+            if omnilink_search::Spec::step(self.spec, &reached[next], op, &mut out).is_err() {
                 return false;
             }
             let (done, partway) = out.into_parts();
@@ -259,7 +261,9 @@ fn key(found: &Found) -> Key {
         Found::Excluded(_) => Key::At(None),
         Found::Error(_, site) => Key::At(*site),
         Found::Guard(ways) => {
-            let is_failed = |part: &&Part| matches!(outcome(part), report::Outcome::False | report::Outcome::Error(_));
+            let is_failed = |part: &&Part| {
+                matches!(outcome(part), omnilink_report::Outcome::False | omnilink_report::Outcome::Error(_))
+            };
             let failed = ways.furthest.conjuncts.iter().find(is_failed);
             Key::At(failed.map(|part| part.site))
         }

@@ -1,8 +1,8 @@
 //! Verdicts under assumptions. Each comes from a check.
 
-use history::{OpId, Stop, Verdict};
-use report::{Assumption, Consequence, WhatIf};
-use search::{Criterion, Options, Report, Stats, Watch};
+use omnilink_history::{OpId, Stop, Verdict};
+use omnilink_report::{Assumption, Consequence, WhatIf};
+use omnilink_search::{Criterion, Options, Report, Stats, Watch};
 
 use super::Explainer;
 use crate::bind::{Args, TraceOp};
@@ -41,7 +41,7 @@ impl Explainer<'_, '_> {
             let options = Options { criterion: Criterion::SEQUENTIAL, ..self.options.clone() };
             let outcome = self.with_invariants(|explainer| {
                 let watch = &mut Bounded::new(explainer.spec, cut, watch);
-                let report = search::check_watched(explainer.spec, history, &options, watch);
+                let report = omnilink_search::check_watched(explainer.spec, history, &options, watch);
                 explainer.consequence(report.map_err(NoAnswer::from), None)
             });
             answers.push(WhatIf { assumption: Assumption::ProgramOrder, outcome });

@@ -1,8 +1,8 @@
 //! A small part of the history that fails by itself.
 
-use history::OpId;
-use report::Window;
-use search::Watch;
+use omnilink_history::OpId;
+use omnilink_report::Window;
+use omnilink_search::Watch;
 
 use super::Explainer;
 use crate::check::NoAnswer;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tla::program::{Operation, Program, Unwritten, WrittenBound, WrittenWay};
+use omnilink_tla::program::{Operation, Program, Unwritten, WrittenBound, WrittenWay};
 
 /// The text of a step of an operation. For each parameter, the index of its value in the tuple `OL_a`; `None` if any
 /// value of the set in `Next` is possible.

@@ -5,9 +5,9 @@
 
 use std::fmt::Write;
 
-use tla::config::{Assignment, Config, Literal, LiteralKind, Meaning};
-use tla::strings::Str;
-use tla::value::Value;
+use omnilink_tla::config::{Assignment, Config, Literal, LiteralKind, Meaning};
+use omnilink_tla::strings::Str;
+use omnilink_tla::value::Value;
 
 use super::literal::{Literals, model_constant};
 use crate::problem::Problem;
@@ -95,7 +95,7 @@ fn configured(literal: &Literal, literals: &Literals<'_>) -> Option<String> {
 }
 
 /// The value of a literal.
-fn value(literal: &Literal) -> Result<Value, Box<tla::error::EvalError>> {
+fn value(literal: &Literal) -> Result<Value, Box<omnilink_tla::error::EvalError>> {
     let all = |elements: &[Literal]| elements.iter().map(value).collect::<Result<Vec<Value>, _>>();
     Ok(match &literal.kind {
         LiteralKind::Bool(truth) => Value::Bool(*truth),

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use tla::strings::{Str, Strings};
-use tla::value::{Value, escape};
+use omnilink_tla::strings::{Str, Strings};
+use omnilink_tla::value::{Value, escape};
 
 /// Why a value cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -119,7 +119,7 @@ fn field_name<'a>(key: &'a Value, strings: &'a Strings) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use tla::value::Model;
+    use omnilink_tla::value::Model;
 
     use super::*;
 

@@ -20,10 +20,10 @@ mod literal;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use history::{History, Op, OpId, Precedence};
-use tla::config::Config;
-use tla::ir::Body;
-use tla::program::{Program, Unwritten};
+use omnilink_history::{History, Op, OpId, Precedence};
+use omnilink_tla::config::Config;
+use omnilink_tla::ir::Body;
+use omnilink_tla::program::{Program, Unwritten};
 
 use crate::bind::TraceOp;
 use crate::problem::Problem;
@@ -197,7 +197,7 @@ impl Writer<'_, '_> {
         if self.literals.has_functions {
             extends.push("TLC");
         }
-        for native in extends.iter().flat_map(|name| tla::modules::module(name)) {
+        for native in extends.iter().flat_map(|name| omnilink_tla::modules::module(name)) {
             let own = self.program.module.names.get(native.name).map(|def| self.program.definition(*def));
             if let Some(definition) = own.filter(|definition| matches!(definition.body, Body::Expr(_))) {
                 let message =
@@ -273,7 +273,7 @@ impl Writer<'_, '_> {
 
     /// The actions that may happen without an operation.
     fn internal(&self) -> Result<Vec<String>, Problem> {
-        let unknown = |operation: &tla::program::Operation| {
+        let unknown = |operation: &omnilink_tla::program::Operation| {
             let nothing = vec![None; operation.params.len()];
             Ok(written_action(self.program, operation, &nothing)?)
         };

@@ -1,14 +1,14 @@
 //! A specification, its configuration and settings, and a verdict on a trace.
 
-use history::{History, format};
-use search::{Options, Unwatched};
-use settings::Settings;
-use tla::config;
-use tla::machine::Machine;
-use tla::program::link;
-use tla::resolve::resolve;
-use tla::strings::Strings;
-use validate::{Binder, Harvest, Outcome, Problem, TraceOp, TraceSpec, add_ends, check};
+use omnilink_history::{History, format};
+use omnilink_search::{Options, Unwatched};
+use omnilink_settings::Settings;
+use omnilink_tla::config;
+use omnilink_tla::machine::Machine;
+use omnilink_tla::program::link;
+use omnilink_tla::resolve::resolve;
+use omnilink_tla::strings::Strings;
+use omnilink_validate::{Binder, Harvest, Problem, TraceOp, TraceOutcome, TraceSpec, add_ends, check};
 
 use crate::common::{Nothing, Silence};
 
@@ -63,10 +63,10 @@ pub(crate) fn verdict(case: Case, trace: &str) -> String {
             let options = Options { reduce, by_level, ..Options::default() };
             match check(spec, history, &options, &mut Unwatched) {
                 Ok(checked) => match checked.outcome {
-                    Outcome::Accepted(_) => "accepted".to_owned(),
-                    Outcome::Rejected(_) => "rejected".to_owned(),
-                    Outcome::Violated(..) => "violated".to_owned(),
-                    Outcome::Inconclusive(stop) => format!("inconclusive: {stop}"),
+                    TraceOutcome::Accepted(_) => "accepted".to_owned(),
+                    TraceOutcome::Rejected(_) => "rejected".to_owned(),
+                    TraceOutcome::Violated(..) => "violated".to_owned(),
+                    TraceOutcome::Inconclusive(stop) => format!("inconclusive: {stop}"),
                 },
                 Err(error) => format!("error: {error}"),
             }

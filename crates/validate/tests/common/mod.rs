@@ -1,7 +1,7 @@
 //! What the tests of this crate share: a world in which nothing happens, and no modules but those that are built in.
 
-use tla::datum::World;
-use tla::resolve::Loader;
+use omnilink_tla::datum::World;
+use omnilink_tla::resolve::Loader;
 
 /// A world in which nothing happens.
 pub(crate) struct Silence;

@@ -3,7 +3,7 @@
 //! Operations that do not count are left out. The others are numbered in the order of the history, and sessions and
 //! keys are numbered without gaps, so that everything known about them is an array.
 
-use history::{History, Interval};
+use omnilink_history::{History, Interval};
 use rustc_hash::FxHashMap;
 
 use crate::registers::{Access, Decision, Touch};

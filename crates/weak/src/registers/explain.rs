@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use history::History;
+use omnilink_history::History;
 
 use crate::registers::accesses::Accesses;
 use crate::registers::graph::{Cause, Step};

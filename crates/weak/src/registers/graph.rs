@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use history::Interval;
+use omnilink_history::Interval;
 
 use crate::registers::accesses::Accesses;
 

@@ -51,7 +51,7 @@ mod explain;
 mod graph;
 mod sessions;
 
-use history::{History, OpId, Precedence};
+use omnilink_history::{History, OpId, Precedence};
 
 use crate::level::Visibility;
 use crate::registers::accesses::Accesses;

@@ -4,9 +4,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use fastrand::Rng;
-use history::{History, Interval};
-use search::{Spec, Successors};
-use weak::{Action, Forms};
+use omnilink_history::{History, Interval};
+use omnilink_search::{Spec, Successors};
+use omnilink_weak::{Action, Forms};
 
 /// What an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -263,7 +263,7 @@ pub(super) fn resource(mut attributes: Attributes) -> Result<Resource, String> {
 }
 
 fn unknown(name: &str, known: &[&str]) -> Wrong {
-    let hint = suggest::hint(name, known.iter().copied());
+    let hint = omnilink_suggest::hint(name, known.iter().copied());
     let help = hint.unwrap_or_else(|| format!("the attributes are `{}`", known.join("`, `")));
     Wrong { message: format!("unknown attribute `{}`", name.escape_debug()), help: Some(help) }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use history::{Call, End, ProcessId, Record, Trace, Value};
+use omnilink_history::{Call, End, ProcessId, Record, Trace, Value};
 use serde_json::value::RawValue;
 
 /// The rounds of a file recorded from a C++ container, each of which is a history.

@@ -13,10 +13,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use history::format::porcupine;
-use history::{Call, History, Trace, Value, Verdict};
-use models::check::{Options, check};
-use models::{Model, Visitor, with_model};
+use omnilink_history::format::porcupine;
+use omnilink_history::{Call, History, Trace, Value, Verdict};
+use omnilink_models::check::{ModelOptions, check};
+use omnilink_models::{Model, Visitor, with_model};
 
 /// The width limit of a search without reductions.
 const MAX_WIDTH: usize = 20_000;
@@ -66,15 +66,15 @@ impl Visitor for Decide<'_> {
     type Output = Tally;
 
     fn visit<M: Model>(self, model: M) -> Tally {
-        let verdict = |options: &Options| {
-            let verdict = check(&model, self.0, options, &search::Unwatched).unwrap().verdict;
+        let verdict = |options: &ModelOptions| {
+            let verdict = check(&model, self.0, options, &omnilink_search::Unwatched).unwrap().verdict;
             if let Verdict::Inconclusive(_) = verdict { None } else { Some(verdict.is_accepted()) }
         };
-        let accepted = verdict(&Options::default()).expect("without limits there is a verdict");
-        let search = search::Options { max_width: Some(MAX_WIDTH), ..search::Options::default() };
-        let by_search = verdict(&Options { shortcuts: false, search: search.clone(), ..Options::default() });
-        let search = search::Options { by_level: true, reduce: false, ..search };
-        let by_level = verdict(&Options { shortcuts: false, search, ..Options::default() });
+        let accepted = verdict(&ModelOptions::default()).expect("without limits there is a verdict");
+        let search = omnilink_search::Options { max_width: Some(MAX_WIDTH), ..omnilink_search::Options::default() };
+        let by_search = verdict(&ModelOptions { shortcuts: false, search: search.clone(), ..ModelOptions::default() });
+        let search = omnilink_search::Options { by_level: true, reduce: false, ..search };
+        let by_level = verdict(&ModelOptions { shortcuts: false, search, ..ModelOptions::default() });
         assert_eq!(by_search.unwrap_or(accepted), accepted, "shortcuts change the verdict");
         assert_eq!(by_level.unwrap_or(accepted), accepted, "going by level changes the verdict");
         Tally {

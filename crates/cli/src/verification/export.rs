@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use history::{OpId, Precedence};
-use judge::{Bound, Case, Failed, InputError, Recording, Tla, witness_line};
-use validate::{Export, Exported};
+use omnilink_history::{OpId, Precedence};
+use omnilink_judge::{Bound, Case, Failed, InputError, Recording, Tla, witness_line};
+use omnilink_validate::{Export, Exported};
 
 use crate::args::{About, ExportArgs};
 use crate::exit::Exit;
@@ -63,7 +63,7 @@ fn exported(bound: &Bound<'_, '_>, precedence: Precedence) -> Result<Export, Fai
         witness_line(&described[place])
     };
     let exported = Exported { history: bound.history, precedence, config: bound.config, describe: &describe };
-    validate::export(bound.spec, &exported).map_err(|problems| bound.wrong(&problems))
+    omnilink_validate::export(bound.spec, &exported).map_err(|problems| bound.wrong(&problems))
 }
 
 /// Writes the module and its files into a directory.
@@ -71,9 +71,11 @@ pub(super) fn write(export: &Export, directory: &Path) -> Result<(), Failed> {
     let cannot = |error: std::io::Error| InputError::new(format!("{}: {error}", directory.display()));
     fs::create_dir_all(directory).map_err(cannot)?;
     for (file, text) in &export.modules {
-        explore::write_file(&directory.join(file), text).map_err(cannot)?;
+        omnilink_explore::write_file(&directory.join(file), text).map_err(cannot)?;
     }
-    explore::write_file(&directory.join(&export.name).with_extension("tla"), &export.module).map_err(cannot)?;
-    explore::write_file(&directory.join(&export.name).with_extension("cfg"), &export.config).map_err(cannot)?;
+    omnilink_explore::write_file(&directory.join(&export.name).with_extension("tla"), &export.module)
+        .map_err(cannot)?;
+    omnilink_explore::write_file(&directory.join(&export.name).with_extension("cfg"), &export.config)
+        .map_err(cannot)?;
     Ok(())
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use ::report::{Command, Interleaving, Report};
-use campaign::spec_of;
-use explore::{Run, Store, StoreError, report_of, unpack};
-use judge::{Assumption, Case, Failed, InputError, Inspection, Judge, ShowOptions, is_tla};
+use ::omnilink_report::{Command, Interleaving, Report};
+use omnilink_campaign::spec_of;
+use omnilink_explore::{Run, Store, StoreError, report_of, unpack};
+use omnilink_judge::{Assumption, Case, Failed, InputError, Inspection, Judge, ShowOptions, is_tla};
 use tempfile::TempDir;
 
 use crate::args::{Progress, SubjectArgs};
@@ -30,8 +30,8 @@ pub(super) enum Subject {
 /// A trace, and how to check it.
 pub(super) struct Recording {
     pub(super) spec: String,
-    pub(super) options: judge::Options,
-    pub(super) recorded: judge::Recording,
+    pub(super) options: omnilink_judge::CheckOptions,
+    pub(super) recorded: omnilink_judge::Recording,
     pub(super) label: String,
     /// Its kept run, if any.
     pub(super) run: Option<Run>,
@@ -54,7 +54,7 @@ impl SubjectArgs {
 pub(super) fn find(args: &SubjectArgs) -> Result<Subject, Exit> {
     match (&args.spec, &*args.paths) {
         (Some(spec), [trace]) => of_history(args, spec.clone(), trace),
-        (None, [spec, trace]) if is_tla(spec) || judge::is_lineup(spec) => {
+        (None, [spec, trace]) if is_tla(spec) || omnilink_judge::is_lineup(spec) => {
             of_history(args, spec.display().to_string(), trace)
         }
         (None, [path]) if is_tla(path) => Err(unclear("no history given after the specification")),
@@ -78,7 +78,7 @@ fn unclear(message: &str) -> Exit {
 }
 
 fn of_history(args: &SubjectArgs, spec: String, trace: &Path) -> Result<Subject, Exit> {
-    if let Ok(inside) = judge::input::recordings(trace)
+    if let Ok(inside) = omnilink_judge::input::recordings(trace)
         && !is_tla(Path::new(&spec))
         && inside != [trace.to_owned()]
     {
@@ -86,7 +86,7 @@ fn of_history(args: &SubjectArgs, spec: String, trace: &Path) -> Result<Subject,
         let help = "name one of them; `omnilink check --report html=page.html` writes a page for each".to_owned();
         return Err(complain(&label(trace), &InputError { message, help: Some(help) }));
     }
-    let (recorded, label) = (judge::Recording::at(trace, args.about.from), label(trace));
+    let (recorded, label) = (omnilink_judge::Recording::at(trace, args.about.from), label(trace));
     let options = args.about.options();
     Ok(Subject::Recording(Box::new(Recording {
         spec,
@@ -167,13 +167,13 @@ impl Recording {
     ) -> Option<Recording> {
         let spec = spec_of(&run, directory)?;
         let level = args.about.level.given().or_else(|| run.level.parse().ok());
-        let options = judge::Options {
+        let options = omnilink_judge::CheckOptions {
             is_foreign: true,
             level,
             context: args.about.level.context.into(),
-            ..judge::Options::default()
+            ..omnilink_judge::CheckOptions::default()
         };
-        let recorded = judge::Recording::at(directory.join("trace"), None);
+        let recorded = omnilink_judge::Recording::at(directory.join("trace"), None);
         let interleaving = report_of(directory).and_then(|report| report.interleaving);
         let label = run.id.clone();
         let store = Store::at(directory.parent().unwrap_or(directory));
@@ -182,7 +182,10 @@ impl Recording {
 
     /// The judge under these assumptions.
     pub(super) fn judge(&self, assume: &[Assumption]) -> Result<Judge, Failed> {
-        Judge::new(&self.spec, judge::Options { assume: assume.to_vec(), coverage: true, ..self.options.clone() })
+        Judge::new(
+            &self.spec,
+            omnilink_judge::CheckOptions { assume: assume.to_vec(), coverage: true, ..self.options.clone() },
+        )
     }
 
     /// Checks it, and keeps everything for inspection.

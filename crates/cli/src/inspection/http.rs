@@ -30,10 +30,11 @@ enum Target {
 
 impl Door {
     pub(super) fn new(port: u16, token: String) -> Door {
-        let policy = format!("{}; frame-ancestors 'none'", page::policy());
+        let policy = format!("{}; frame-ancestors 'none'", omnilink_page::policy());
         let policy = HeaderValue::from_str(&policy).expect("the policy of the viewer is ASCII");
-        let page =
-            page::served("This page asks for its parts with a script. `omnilink explain` says the same as text.");
+        let page = omnilink_page::served(
+            "This page asks for its parts with a script. `omnilink explain` says the same as text.",
+        );
         Door { token, port, page, policy }
     }
 

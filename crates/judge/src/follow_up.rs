@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 #[cfg(feature = "tla")]
 use std::path::Path;
 
-use report::{Command, Evidence, Limit, Report, Verdict};
+use omnilink_report::{Command, Evidence, Limit, Report, Verdict};
 #[cfg(feature = "tla")]
-use weak::Class;
+use omnilink_weak::Class;
 
 use crate::recording::Recording;
-use crate::{Options, quoted};
+use crate::{CheckOptions, quoted};
 
 /// How a command line names a specification.
 pub(crate) enum Named<'a> {
@@ -21,7 +21,7 @@ pub(crate) enum Named<'a> {
 }
 
 /// What to do next about a history that is not accepted.
-pub(crate) fn commands(spec: &Named<'_>, asked: &Options, recording: &Recording, report: &Report) -> Vec<Command> {
+pub(crate) fn commands(spec: &Named<'_>, asked: &CheckOptions, recording: &Recording, report: &Report) -> Vec<Command> {
     let Some(path) = recording.path() else { return Vec::new() };
     let path = quoted(path.display());
     let mut what = match spec {

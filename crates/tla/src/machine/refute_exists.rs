@@ -18,7 +18,7 @@ use super::frame::Slot;
 use super::{Machine, Reading, State};
 use crate::datum::{Datum, LazySet};
 use crate::error::Result;
-use crate::ir::{Body, Bound, ExprId, Exprs, Level, Node, SlotId};
+use crate::ir::{Body, Bound, ExprId, ExprLevel, Exprs, Node, SlotId};
 use crate::value::Value;
 
 /// A conjunct with more parts than this is not tested twice.
@@ -262,7 +262,7 @@ impl Planner<'_, '_> {
                 let definition = &self.machine.definitions[callee.0 as usize];
                 is_cheap &= match &definition.body {
                     Body::Native(native) => !native.is_volatile,
-                    Body::Expr(_) => definition.params.is_empty() && definition.level == Level::Constant,
+                    Body::Expr(_) => definition.params.is_empty() && definition.level == ExprLevel::Constant,
                     Body::Declared => false,
                 };
             });

@@ -11,9 +11,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use ::report::{Report, Verdict};
-use judge::{Assumption, Complaint, Failed, Inspection, Judge, ShowOptions};
-use page::{About, Encoder, Level, Served};
+use ::omnilink_report::{Report, Verdict};
+use omnilink_judge::{Assumption, Complaint, Failed, Inspection, Judge, ShowOptions};
+use omnilink_page::{About, Encoder, Packing, Served};
 use tokio::sync::oneshot;
 
 use super::subject::{Recording, Subject};
@@ -142,7 +142,7 @@ impl Source {
                 Err(Refusal::Failed("only a report was given: nothing can be checked or evaluated".into()))
             }
             Source::Report(report) => {
-                let encoder = Encoder::new(report, None, Level::Fast);
+                let encoder = Encoder::new(report, None, Packing::Fast);
                 let served = Some(Served { assume: false, evaluate: false });
                 match &*question.part {
                     "head" => Ok(encoder.head(&About { tool: TOOL, served, ..About::default() })),
@@ -255,7 +255,7 @@ impl Found {
         let run = recording.run_json();
         let served = Some(Served { assume: true, evaluate: judge.tla().is_some() });
         let about = About { tool: TOOL, run: run.as_ref(), served, ..About::default() };
-        let parts = Encoder::new(&shown.report, Some(&shown.timeline), Level::Fast).parts(&about);
+        let parts = Encoder::new(&shown.report, Some(&shown.timeline), Packing::Fast).parts(&about);
         let parts =
             parts.into_iter().filter(|part| part.name != "states").map(|part| (part.name, part.bytes)).collect();
         Ok(Found { judge, shown, look: Some(look.clone()), parts })
@@ -273,12 +273,12 @@ impl Found {
             walked.map_err(|failed| Refusal::Failed(message(&failed)))?;
             self.look = Some(look);
         }
-        Ok(page::states(&self.shown.timeline, Level::Fast))
+        Ok(omnilink_page::states(&self.shown.timeline, Packing::Fast))
     }
 }
 
 fn patient() -> Settings {
-    let max_memory = judge::Options::default().max_memory;
+    let max_memory = omnilink_judge::CheckOptions::default().max_memory;
     Settings { timeout: Some(PATIENCE), max_memory, progress: Progress::None }
 }
 

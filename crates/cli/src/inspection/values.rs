@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
+use omnilink_tla_syntax::ast::{Expr, Kind, Name, Unit};
 use serde_json::{Map, Value, json};
-use tla_syntax::ast::{Expr, Kind, Name, Unit};
 
 /// Parses values, most of which it has parsed before: a step changes few variables.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl Values {
 
 fn read(text: &str) -> Option<Value> {
     let module = format!("---- MODULE Value ----\nIt ==\n {}\n====\n", flattened(text));
-    let parsed = tla_syntax::parse(&module);
+    let parsed = omnilink_tla_syntax::parse(&module);
     if !parsed.errors.is_empty() {
         return None;
     }

@@ -6,10 +6,10 @@
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
-use explore::audit::Audit;
-use explore::instrument::cargo::INSTALL_SOURCES;
-use explore::{Asked, Order, Workload, counted};
-use settings::Profile;
+use omnilink_explore::audit::Audit;
+use omnilink_explore::instrument::cargo::INSTALL_SOURCES;
+use omnilink_explore::{Asked, ExecutionOrder, Workload, counted};
+use omnilink_settings::Profile;
 
 use crate::{Campaign, DfsOptions, Error, Event, Harness, How, Scheduling};
 
@@ -81,7 +81,7 @@ impl Campaign {
     }
 
     fn controlled_tier(&self, harness: Harness, how: How, tell: &mut dyn FnMut(Event<'_>)) -> Tier {
-        let order = Order { seed: self.workload.seed, ..self.order.clone() };
+        let order = ExecutionOrder { seed: self.workload.seed, ..self.order.clone() };
         let scheduling = Scheduling::suited(&harness, how, order, self.dfs, &mut |said| tell(Event::Said(said)));
         Tier::Controlled(Box::new(harness), scheduling)
     }
@@ -123,7 +123,7 @@ impl Campaign {
     fn probe_rr(&self, rr: &str) -> Result<(), String> {
         let scratch = self.store.scratch();
         std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
-        explore::rr::probe(rr, &scratch)
+        omnilink_explore::rr::probe(rr, &scratch)
     }
 
     /// The workload, with the tier's defaults for what the user leaves open.
@@ -201,7 +201,7 @@ impl Scheduling {
     pub fn suited(
         harness: &Harness,
         how: How,
-        mut order: Order,
+        mut order: ExecutionOrder,
         mut dfs: DfsOptions,
         tell: &mut dyn FnMut(String),
     ) -> Scheduling {

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::{Report, Timeline, Verdict, dot, headline, itf, perfetto};
-use judge::InputError;
+use ::omnilink_report::{Report, Timeline, Verdict, dot, headline, itf, perfetto};
+use omnilink_judge::InputError;
 
 use super::subject::{Subject, find, settings};
 use super::values::Values;

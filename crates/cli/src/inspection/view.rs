@@ -9,11 +9,11 @@ use std::net::Ipv4Addr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ::report::{Verdict, headline};
+use ::omnilink_report::{Verdict, headline};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use judge::InputError;
+use omnilink_judge::InputError;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -112,8 +112,8 @@ fn begun(args: &ViewArgs, door: &Door, label: &str, found: Result<First, oneshot
             errln!("stop with Ctrl-C");
             None
         }
-        Ok(Err(judge::Failed::Spec(complaints))) if label.is_empty() => {
-            Some(print_spec_error(&judge::Failed::Spec(complaints)))
+        Ok(Err(omnilink_judge::Failed::Spec(complaints))) if label.is_empty() => {
+            Some(print_spec_error(&omnilink_judge::Failed::Spec(complaints)))
         }
         Ok(Err(failed)) => Some(print_failure(&failed, label)),
         // The thread has panicked, and has printed why.

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use explore::Kit;
-use explore::instrument::cargo::Said;
+use omnilink_explore::Kit;
+use omnilink_explore::instrument::cargo::Said;
 
 /// The runtime and its files, in the user's cache: programs refer to it, and outlive `cargo clean`.
 pub(crate) fn kit() -> Result<Kit, String> {

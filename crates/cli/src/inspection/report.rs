@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::{Comparison, Report, headline};
+use ::omnilink_report::{Comparison, Report, headline};
 use bytesize::ByteSize;
-use judge::{Failed, Inspection};
+use omnilink_judge::{Failed, Inspection};
 
 use super::index;
 use super::subject::{Recording, Subject, find, settings};
 use crate::args::ReportArgs;
+use crate::comparison::side;
 use crate::exit::Exit;
 use crate::files::{page, write_page};
 use crate::limits::{self, Limits};
 use crate::outcome::{exit_of, exit_of_end, print_failure, print_spec_error};
-use crate::side::side;
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &ReportArgs) -> Exit {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use explore::{Ended, Input, Program, Store};
+use omnilink_explore::{Ended, Input, Program, Store};
 
 use crate::clock::now;
 use crate::{Error, Executed, Next};
@@ -47,7 +47,7 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Free<'a, F> {
     pub fn execute(&mut self) -> Result<Next<Executed<I>>, Error> {
         let (number, began) = (self.number, now().as_secs());
         let (input, trace) = ((self.input)(number), self.scratch.join(number.to_string()));
-        let under = self.rr.iter().flat_map(|rr| explore::rr::record(rr, &trace.with_extension("rr")));
+        let under = self.rr.iter().flat_map(|rr| omnilink_explore::rr::record(rr, &trace.with_extension("rr")));
         let under: Vec<String> = under.collect();
         let ran = self.program.run(&input, &trace, self.timeout, &under, &self.is_interrupted);
         let ran = ran.map_err(|error| Error::about("the harness", error))?;

@@ -3,16 +3,16 @@
 //! They are evaluated before the specification is linked, because constants are part of it. So they are resolved in a
 //! module of their own, which extends the standard modules.
 
-use history::format::json::Json;
-use settings::log::{self, Constant, Form, Text};
-use tla::config::Config;
-use tla::datum::World;
-use tla::ir::{DefId, Module};
-use tla::machine::{At, Machine};
-use tla::program::{Options, link};
-use tla::resolve::{Excerpt, Loader, resolve, resolve_operator};
-use tla::strings::Strings;
-use tla::value::Value;
+use omnilink_history::format::json::Json;
+use omnilink_settings::log::{self, Constant, Form, Text};
+use omnilink_tla::config::Config;
+use omnilink_tla::datum::World;
+use omnilink_tla::ir::{DefId, Module};
+use omnilink_tla::machine::{At, Machine};
+use omnilink_tla::program::{LinkOptions, link};
+use omnilink_tla::resolve::{Excerpt, Loader, resolve, resolve_operator};
+use omnilink_tla::strings::Strings;
+use omnilink_tla::value::Value;
 
 use crate::line::{Line, Lines};
 use crate::path::Path;
@@ -60,7 +60,7 @@ impl<'a> Prelude<'a> {
                 match machine.apply_operator(def, &[value], At::Nowhere) {
                     Ok(Value::Bool(truth)) => kept.push(truth),
                     // A line without the field is not meant.
-                    Err(error) if error.kind == tla::error::ErrorKind::OutsideDomain => kept.push(false),
+                    Err(error) if error.kind == omnilink_tla::error::ErrorKind::OutsideDomain => kept.push(false),
                     Ok(_) => return Err(Problem::new("`where` is neither TRUE nor FALSE").into()),
                     Err(error) => {
                         return Err(Failure::Evaluation { error, note: Some(format!("line {}", line.number)) });
@@ -98,7 +98,7 @@ impl<'a> Prelude<'a> {
         };
         let def = resolve_operator(&mut module, params, &text.text, excerpt)?;
         lines.iter().for_each(|line| intern(&line.json, &mut module.strings));
-        let options = Options { without_behavior: true, ..Options::default() };
+        let options = LinkOptions { without_behavior: true, ..LinkOptions::default() };
         let program = link(module, &Config::default(), options).map_err(|errors| {
             Problem::new(errors.errors.first().map_or(String::new(), |error| error.message.clone()))
         })?;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use history::{Call, History, Op, Precedence};
-use judge::{Bound, Failed, InputError, Recording, is_tla, witness_line};
-use models::{Model, Visitor, with_model};
-use validate::NoAnswer;
+use omnilink_history::{Call, History, Op, Precedence};
+use omnilink_judge::{Bound, Failed, InputError, Recording, is_tla, witness_line};
+use omnilink_models::{Model, Visitor, with_model};
+use omnilink_validate::NoAnswer;
 
 use super::export;
 use super::verify::{Stopped, Verified, verify};
@@ -99,11 +99,11 @@ impl Visitor for Verify<'_> {
 
     fn visit<M: Model>(self, model: M) -> Self::Output {
         let bad = |op: &Op<Call>, error| {
-            InputError::from(models::check::Error::BadCall { op: self.history.name(op.id), error })
+            InputError::from(omnilink_models::check::Error::BadCall { op: self.history.name(op.id), error })
         };
         let bound = self.history.try_map(|op| model.bind(op).map_err(|error| bad(op, error)))?;
         let line = |op: &Op<M::Op>| {
-            let shown = judge::operation(self.history.name(op.id), self.history.op(op.id));
+            let shown = omnilink_judge::operation(self.history.name(op.id), self.history.op(op.id));
             (shown.name.clone(), witness_line(&shown))
         };
         let lines: Vec<(String, String)> = bound.ops().iter().map(line).collect();

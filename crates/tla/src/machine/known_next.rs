@@ -7,7 +7,7 @@
 
 use std::ops::ControlFlow::Continue;
 
-use super::explain::{Explanation, Outcome, Part};
+use super::explain::{Explanation, Part, PartOutcome};
 use super::frame::Slot;
 use super::{Machine, Reading, State};
 use crate::datum::{self, Datum};
@@ -87,7 +87,7 @@ impl<'p> Machine<'p> {
         let frame = self.enter_values(args, definition.slots);
         match definition.body {
             Body::Expr(body) => self.within(frame, |machine| machine.dissect(body, 0)),
-            Body::Declared | Body::Native(_) => Part::new(definition.site, Outcome::NotReached),
+            Body::Declared | Body::Native(_) => Part::new(definition.site, PartOutcome::NotReached),
         }
     }
 

@@ -7,9 +7,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use judge::{Case, Failed, InputError, Recording, Tla};
-use report::Verdict;
-use validate::Export;
+use omnilink_judge::{Case, Failed, InputError, Recording, Tla};
+use omnilink_report::Verdict;
+use omnilink_validate::Export;
 
 use super::export;
 use crate::args::ConfirmArgs;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use judge::ShowOptions;
+use omnilink_judge::ShowOptions;
 
 use super::shared::{About, AssumeArgs, SinceArgs, StoreArgs};
 

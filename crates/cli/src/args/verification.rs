@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::look::ShownArgs;
+use super::inspection::ShownArgs;
 use super::shared::About;
 
 #[derive(Debug, Subcommand)]

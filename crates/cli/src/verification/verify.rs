@@ -10,8 +10,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use history::{History, Op, Precedence};
-use search::{Spec, Successors};
+use omnilink_history::{History, Op, Precedence};
+use omnilink_search::{Spec, Successors};
 
 /// An order that explains a history.
 #[derive(Debug, PartialEq, Eq)]

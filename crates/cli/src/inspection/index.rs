@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ::report::{Report, Timeline, clean, sentence};
+use ::omnilink_report::{Report, Timeline, clean, sentence};
 use bytesize::ByteSize;
-use explore::{Run, Store, report_of};
-use judge::{Failed, InputError};
-use page::{Index, IndexRun};
+use omnilink_explore::{Run, Store, report_of};
+use omnilink_judge::{Failed, InputError};
+use omnilink_page::{Index, IndexRun};
 
 use super::subject::{Recording, settings, wrong_run};
 use crate::args::ReportArgs;
@@ -72,8 +72,8 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     damaged.iter().for_each(|error| errln!("unreadable: {}", clean(error)));
     let text = listing(&listed, &damaged);
     let overview = serde_json::to_value(overview).expect("an overview is plain data");
-    let index = page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged, overview });
-    let page = page::file(&index, &text);
+    let index = omnilink_page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged, overview });
+    let page = omnilink_page::file(&index, &text);
     let path = directory.join("index.html");
     write_page(&path, &page).map_err(|error| complain(&path, &error))?;
     let size = ByteSize((bytes + page.len()) as u64);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use history::Halt;
+use omnilink_history::Halt;
 
 use crate::{Failed, Limits};
 

@@ -9,11 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use history::{Call, Op, OpId, Outcome, ProcessId, Record, Trace};
-use lineup::{Answer, NodeId, Observations, SerialSpec, Test, Thread, demands};
-use models::{BadCall, Interner, Model};
-use report::{Report, Verdict};
-use search::{Spec, Successors};
+use omnilink_history::{Call, Op, OpId, Outcome, ProcessId, Record, Trace};
+use omnilink_lineup::{Answer, NodeId, Observations, SerialSpec, Test, Thread, demands};
+use omnilink_models::{BadCall, Interner, Model};
+use omnilink_report::{Report, Verdict};
+use omnilink_search::{Spec, Successors};
 
 use crate::builtin::Builtin;
 use crate::recording::Whole;
@@ -37,7 +37,8 @@ impl Serial {
     pub(crate) fn read(path: &Path) -> Result<Serial, InputError> {
         let wrong = |message: String| InputError::new(format!("{}: {message}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        let observations: Observations = text.parse().map_err(|error: lineup::Unreadable| wrong(error.to_string()))?;
+        let observations: Observations =
+            text.parse().map_err(|error: omnilink_lineup::Unreadable| wrong(error.to_string()))?;
         if let Some(order) = observations.missing(1).first() {
             return Err(InputError {
                 message: format!(
@@ -57,7 +58,7 @@ impl Serial {
 
     /// The parts of a trace that need a serial run each.
     fn parts<'w>(&self, whole: &'w Whole) -> Result<Parts<'w>, InputError> {
-        let threads = lineup::fit(&self.test, &whole.history).map_err(|misfit| InputError {
+        let threads = omnilink_lineup::fit(&self.test, &whole.history).map_err(|misfit| InputError {
             message: format!("not an execution of the test of {}: {misfit}", self.runs.name()),
             help: Some(format!("the test is `{}`", self.test)),
         })?;
@@ -79,7 +80,7 @@ impl Serial {
     }
 
     /// The part that decides: the first that is not accepted, else the last.
-    fn deciding(&self, asked: &crate::Options, parts: &Parts<'_>, case: &Case<'_>) -> Result<Recording, Failed> {
+    fn deciding(&self, asked: &crate::CheckOptions, parts: &Parts<'_>, case: &Case<'_>) -> Result<Recording, Failed> {
         for (index, &pending) in parts.pending.iter().enumerate() {
             let recording = parts.part(pending)?;
             let part = &mut Case { recording: &recording, label: case.label, witness: None, limits: case.limits };
@@ -139,7 +140,7 @@ impl Parts<'_> {
 impl Against for Serial {
     fn check(
         &self,
-        asked: &crate::Options,
+        asked: &crate::CheckOptions,
         case: &mut Case<'_>,
         mut builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
@@ -173,7 +174,7 @@ impl Against for Serial {
 
     fn walk(
         &self,
-        asked: &crate::Options,
+        asked: &crate::CheckOptions,
         case: &Case<'_>,
         shown: &mut Inspection,
         look: &ShowOptions,
@@ -239,10 +240,10 @@ impl Model for SerialModel {
         let answer = match op.outcome() {
             Outcome::Unfinished => None,
             // For an object, that a call failed is its answer.
-            Outcome::Finished | Outcome::Failed => Some(Answer::Returned(lineup::results_text(&op.call))),
+            Outcome::Finished | Outcome::Failed => Some(Answer::Returned(omnilink_lineup::results_text(&op.call))),
             Outcome::Blocked => Some(Answer::Blocked),
         };
-        Ok(Some(Done { op: (thread, answer), call: lineup::call_text(&op.call) }))
+        Ok(Some(Done { op: (thread, answer), call: omnilink_lineup::call_text(&op.call) }))
     }
 
     fn next(&self, state: &NodeId, done: &Done) -> Option<NodeId> {

@@ -5,8 +5,8 @@
 //! overlap with ones that are not known yet, belong to the next stretch as well. Operations that end after the cut are not
 //! decided before it: they may need an operation that starts later.
 
-use history::Op;
-use search::{Checker, Options, Witness};
+use omnilink_history::Op;
+use omnilink_search::{Checker, Options, Witness};
 
 use crate::Model;
 use crate::check::{Checked, Error, Method, Watcher, confirmed, show, watched};
@@ -86,9 +86,9 @@ pub fn check_stretch<M: Model, E: From<Error>>(
 
 #[cfg(test)]
 mod tests {
-    use history::{Call, History};
+    use omnilink_history::{Call, History};
+    use omnilink_search::Unwatched;
     use proptest::prelude::*;
-    use search::Unwatched;
 
     use super::*;
     use crate::register::Register;
@@ -121,7 +121,7 @@ mod tests {
             }
             // Each stretch has a model, and so an interner, of its own.
             let model = Register::new(&0.into());
-            let begin = carried.take().map(|saved: Vec<history::Value>| {
+            let begin = carried.take().map(|saved: Vec<omnilink_history::Value>| {
                 saved.iter().map(|saved| model.load(saved).expect("a state that was saved")).collect()
             });
             let mut next = ops.iter();
@@ -144,7 +144,7 @@ mod tests {
         ) {
             let history = history(&steps);
             let model = Register::new(&0.into());
-            let whole = crate::check::check(&model, &history, &crate::check::Options::default(), &Unwatched);
+            let whole = crate::check::check(&model, &history, &crate::check::ModelOptions::default(), &Unwatched);
             let cuts: Vec<u64> = cuts.into_iter().collect();
             prop_assert_eq!(in_stretches(&history, &cuts), whole.expect("a result").verdict.is_accepted());
         }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
-use history::Stop;
-use tla::datum::{Datum, World};
-use tla::reach::Limit;
-use tla::value::Value;
+use omnilink_history::Stop;
+use omnilink_tla::datum::{Datum, World};
+use omnilink_tla::reach::Limit;
+use omnilink_tla::value::Value;
 
 use crate::Limits;
-use crate::guard::watched;
+use crate::halting::watched;
 
 /// Files, the environment, output, and the registers of `TLCSet`.
 pub struct HostWorld {
