@@ -63,24 +63,28 @@ def built(command, directory, **variables):
         raise Unexpected(f"{' '.join(command)}: exit code {code}\n{said}")
 
 
-class Cpp:
-    """The program in C++, built once for control."""
+class Harness:
+    """A program that is a harness and an object, with the command that builds it."""
 
-    def __init__(self, work):
-        self.directory = os.path.join(work, "cpp")
-        shutil.copytree(os.path.join(HERE, "cpp"), self.directory)
-        self.write("aba", "queue", "fuzz", "right")
-        built(["omnilink", "lineup", "--calls", "--", "./seeded", "lineup", "aba", "right"], self.directory)
+    def __init__(self, work, name, command, program):
+        self.directory = os.path.join(work, name)
+        self.command, self.program = command, program
+        os.makedirs(self.directory)
+        for file in ("Buffer.tla", "Buffer.cfg"):
+            shutil.copy(os.path.join(HERE, file), self.directory)
 
-    def write(self, mistake, spec, mode, version):
-        include = os.path.join(ROOT, "recorders/cpp/include")
-        build = ["c++", "-std=c++20", "-O1", "-g", "-pthread", f"-I{include}", "seeded.cpp", "-o", "seeded"]
+    def build(self):
+        """Builds it for control: once, for all mistakes."""
+        self.write("aba", "fuzz", "right")
+        built(["omnilink", "lineup", "--calls", "--", self.program, "lineup", "aba", "right"], self.directory)
+
+    def write(self, mistake, mode, version):
         with open(os.path.join(self.directory, "omnilink.toml"), "w", encoding="utf-8") as settings:
-            settings.write(f"spec = {json.dumps(spec)}\n\n[harness]\nbuild = {json.dumps(build)}\n")
-            settings.write(f"run = {json.dumps(['./seeded', mode, mistake, version])}\n")
+            settings.write(f"spec = {json.dumps(MISTAKES[mistake])}\n\n[harness]\nbuild = {json.dumps(self.command)}\n")
+            settings.write(f"run = {json.dumps([self.program, mode, mistake, version])}\n")
 
     def fuzz(self, mistake, version, seed, limit):
-        self.write(mistake, MISTAKES[mistake], "fuzz", version)
+        self.write(mistake, "fuzz", version)
         options = ["--no-build", "--seed", str(seed), "--time", f"{limit}s", "--progress", "none", "--format", "json"]
         code, took, said = run(["omnilink", "fuzz", *options], self.directory, limit + 60)
         if code in FAILURES:
@@ -90,9 +94,21 @@ class Cpp:
         return code, took, said
 
     def lineup(self, mistake, version, seed, limit):
-        self.write(mistake, MISTAKES[mistake], "lineup", version)
+        self.write(mistake, "lineup", version)
         options = ["--no-build", "--seed", str(seed), "--time", f"{limit}s", "--progress", "none"]
         return run(["omnilink", "lineup", *options], self.directory, limit + 60)
+
+
+def cpp(work):
+    include, source = os.path.join(ROOT, "recorders/cpp/include"), os.path.join(HERE, "cpp/seeded.cpp")
+    command = ["c++", "-std=c++20", "-O1", "-g", "-pthread", f"-I{include}", source, "-o", "seeded"]
+    return Harness(work, "cpp", command, "./seeded")
+
+
+def rust_objects(work):
+    manifest = os.path.join(HERE, "rust-objects/Cargo.toml")
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "--manifest-path", manifest, "--target-dir", "target"]
+    return Harness(work, "rust-objects", command, "target/release/seeded")
 
 
 class Rust:
@@ -223,9 +239,10 @@ def main():
     parser.add_argument("--shrink", action="store_true", help="shrink the failures instead, and replay them")
     parser.add_argument("--litmus", action="store_true", help="run litmus tests instead")
     parser.add_argument("--at-least", type=int, default=0, metavar="COUNT",
-                        help="fail if `fuzz` and `cargo omnilink test` find fewer, of 24")
+                        help="fail if `fuzz` in C++ and `cargo omnilink test` find fewer, of 24")
     parser.add_argument("--only", help="only mistakes whose names contain this")
-    parser.add_argument("--ways", default="fuzz,lineup,test,loom,shuttle", help="which ones, separated by commas")
+    parser.add_argument("--ways", default="fuzz,lineup,rust-fuzz,rust-lineup,test,loom,shuttle",
+                        help="which ones, separated by commas")
     parser.add_argument("--work", default="/tmp/omnilink-seeded", help="a directory, which is made anew")
     options = parser.parse_args()
     shutil.rmtree(options.work, ignore_errors=True)
@@ -233,23 +250,29 @@ def main():
     chosen = options.ways.split(",")
     if options.litmus:
         sys.exit(1 if litmus(Rust(options.work, [])) else 0)
-    cpp, rust = Cpp(options.work), Rust(options.work, chosen)
+    harnesses = in_cpp, in_rust = cpp(options.work), rust_objects(options.work)
+    rust = Rust(options.work, chosen)
     ways = [
-        ("C++, `fuzz`", "fuzz", cpp.fuzz),
-        ("C++, `lineup`", "lineup", cpp.lineup),
+        ("C++, `fuzz`", "fuzz", in_cpp.fuzz),
+        ("C++, `lineup`", "lineup", in_cpp.lineup),
+        ("Rust, `fuzz`", "rust-fuzz", in_rust.fuzz),
+        ("Rust, `lineup`", "rust-lineup", in_rust.lineup),
         ("Rust, `cargo omnilink test`", "test", rust.test),
         ("Rust, loom", "loom", rust.loom),
         ("Rust, shuttle", "shuttle", rust.shuttle),
     ]
     ways = [way for way in ways if way[1] in chosen]
+    for harness in harnesses:
+        if any(look.__self__ is harness for _, _, look in ways):
+            harness.build()
     mistakes = [mistake for mistake in MISTAKES if options.only is None or options.only in mistake]
-    controlled = [way for way in ways if way[1] in ("fuzz", "test")]
+    controlled = [way for way in ways if way[1] in ("fuzz", "rust-fuzz", "test")]
     if options.right:
         sys.exit(1 if pass_right(controlled, options.right, mistakes) else 0)
     if options.shrink:
         sys.exit(1 if shrink(controlled, options.seeds, options.limit, mistakes) else 0)
     found = measure(ways, options.seeds, options.limit, mistakes)
-    print(f"\n{found} found by `fuzz` or `cargo omnilink test` in at least 19 of 20 seeds")
+    print(f"\n{found} found by `fuzz` in C++ or `cargo omnilink test` in at least 19 of 20 seeds")
     if found < options.at_least:
         sys.exit(f"error: expected at least {options.at_least}")
 
