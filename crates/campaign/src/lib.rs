@@ -70,7 +70,7 @@ pub use harness::{Harness, Tried, environment, follow};
 pub use host::{Host, Tools};
 pub use interleaving::{interleaving, without_switches};
 pub use ledger::{Described, Entry, Failure, Ledger, MONITORED, commit_of};
-pub use lineup::{Exploration, Isolated, LineupVerdict, ObjectProgram, Raced, Tested, Unexplained};
+pub use lineup::{Crashed, Exploration, Isolated, LineupVerdict, ObjectProgram, Raced, Tested, Unexplained};
 pub use overview::{Overview, Since};
 pub use replay::{Replay, judge_of, spec_of};
 pub use schedule_source::Choice;

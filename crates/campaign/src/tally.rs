@@ -367,7 +367,7 @@ pub fn too_long(steps: u64) -> String {
 /// The cause of stuck runs: the next steps of their threads, without objects.
 fn stuck(how: &str, threads: &[Blocked]) -> String {
     let doing = |thread: &Blocked| {
-        let verb = thread.doing.split(" 0x").next().unwrap_or_default();
+        let verb = thread.doing.split(" 0x").next().unwrap_or_default().trim_end_matches(" at");
         format!("thread {} {verb}", thread.thread)
     };
     let threads: Vec<String> = threads.iter().map(doing).collect();

@@ -40,9 +40,47 @@ struct Flag {
   }
 };
 
+// The first call of a process is right, and prepares what is static. If calls meet after it, one is lost.
+template <bool is_right>
+struct Prepared {
+  static inline std::mutex mutex;
+  static inline bool is_prepared = false;
+  std::atomic<int> count{0};
+  // Larger than the recorder's own allocations, so that its address is the same in each execution.
+  char unused[512];
+  int inc() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (is_right || !is_prepared) {
+        is_prepared = true;
+        return ++count;
+      }
+    }
+    const int next = count.load() + 1;
+    count.store(next);
+    return next;
+  }
+};
+
+// It is wrong if calls of an earlier object have met.
+struct Stained {
+  static inline std::atomic<bool> is_stained{false};
+  const bool is_wrong = is_stained;
+  std::atomic<int> inside{0}, count{0};
+  char unused[512];
+  int inc() {
+    if (inside++ > 0) is_stained = true;
+    const int next = ++count;
+    --inside;
+    return is_wrong ? -1 : next;
+  }
+};
+
 template <bool is_right>
 int run(std::string_view name) {
   using omnilink::object;
+  if (name == "prepared") return object<Prepared<is_right>>().call("inc", &Prepared<is_right>::inc).main();
+  if (name == "stained") return object<Stained>().call("inc", &Stained::inc).main();
   if (name == "flag") {
     return object<Flag<is_right>>().call("set", &Flag<is_right>::set).call("inc", &Flag<is_right>::inc).main();
   }
@@ -124,6 +162,7 @@ fn wrong_objects_fail() {
     a_lost_wake_up_is_stuck(&directory);
     a_bag_is_nondeterministic(&directory);
     a_data_race_is_a_failure(&directory);
+    a_failure_that_needs_an_earlier_call_is_confirmed_after_one(&directory);
 }
 
 #[test]
@@ -134,6 +173,7 @@ fn right_objects_pass() {
     objects_whose_address_changes_are_explored_to_the_end(&directory);
     calls_that_are_not_listed_are_errors(&directory);
     calls_behind_a_lock_do_not_race(&directory);
+    what_an_earlier_execution_causes_is_no_failure(&directory);
 }
 
 fn a_queue_that_gives_up_too_early_has_no_serial_run(directory: &Path) {
@@ -271,6 +311,28 @@ fn a_data_race_is_a_failure(directory: &Path) {
     let accepted = lineup(directory, &["--test", "set() || set()"]);
     assert_eq!(accepted.code, 0, "{}{}", accepted.stdout, accepted.stderr);
     assert!(accepted.stdout.contains("\naccepted data race: it races on purpose\n"), "{}", accepted.stdout);
+}
+
+/// No execution fails in a process of its own: there, one call is the first.
+fn a_failure_that_needs_an_earlier_call_is_confirmed_after_one(directory: &Path) {
+    choose(directory, "prepared", "wrong");
+    let test = ["--test", "inc() || inc()"];
+    let found = lineup(directory, &test);
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    let confirmed =
+        "\nrun again after a serial run in a fresh process: it fails; no execution failed in a process of its own\n";
+    assert!(found.stdout.contains(confirmed), "{}", found.stdout);
+    assert!(!found.stdout.contains("omnilink replay"), "{}", found.stdout);
+    let alone = lineup(directory, &[&test[..], &["--isolate"]].concat());
+    assert_eq!(alone.code, 0, "{}{}", alone.stdout, alone.stderr);
+}
+
+fn what_an_earlier_execution_causes_is_no_failure(directory: &Path) {
+    choose(directory, "stained", "wrong");
+    let passed = lineup(directory, &["--test", "inc() || inc()"]);
+    assert_eq!(passed.code, 0, "{}{}", passed.stdout, passed.stderr);
+    let note = "each execution had a process of its own for 1 test: one execution changes what the next one sees\n";
+    assert!(passed.stdout.contains(note), "{}", passed.stdout);
 }
 
 fn calls_behind_a_lock_do_not_race(directory: &Path) {

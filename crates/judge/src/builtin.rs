@@ -14,7 +14,7 @@ use omnilink_models::check::{Assumed, Checked, Error, Failure, MOST_SHOWN, Metho
 use omnilink_models::digits::find_after;
 use omnilink_models::level::LevelOptions;
 use omnilink_models::smallest::{Part, smallest};
-use omnilink_models::{Model, Visitor, with_model};
+use omnilink_models::{BadModel, Chosen, Model, Visitor};
 use omnilink_report::{Coverage, CoveredAction, Field, Keys, Mentions, RejectedKey, Report, Timeline};
 use omnilink_search::{Assumption, Misfit, Route, Spec, Stats};
 
@@ -49,35 +49,31 @@ trait Choice: Debug + Send + Sync {
     fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed>;
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed>;
     fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<CheckedKey, Failed>;
-    fn settled(&self, settling: Settling<'_>) -> Result<Option<Value>, Failed>;
+    fn settled(&self, settling: Settling<'_>) -> Option<Value>;
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult;
 }
 
-type LevelResult = Result<Result<omnilink_models::level::Checked, Error>, Failed>;
+type LevelResult = Result<omnilink_models::level::Checked, Error>;
 
-/// A built-in model, by its name and options.
-#[derive(Debug)]
-struct Named(String);
-
-impl Choice for Named {
+impl Choice for Chosen {
     fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed> {
-        with_model(&self.0, check).map_err(InputError::new)?
+        self.visit(check)
     }
 
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed> {
-        Ok(with_model(&self.0, walk).map_err(InputError::new)??)
+        Ok(self.visit(walk)?)
     }
 
     fn check_key(&self, check: KeyCheck<'_, '_>) -> Result<CheckedKey, Failed> {
-        with_model(&self.0, check).map_err(InputError::new)?
+        self.visit(check)
     }
 
-    fn settled(&self, settling: Settling<'_>) -> Result<Option<Value>, Failed> {
-        with_model(&self.0, settling).map_err(InputError::new)?
+    fn settled(&self, settling: Settling<'_>) -> Option<Value> {
+        self.visit(settling)
     }
 
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
-        Ok(omnilink_models::level::check_named(&self.0, history, options, watcher).map_err(InputError::new)?)
+        omnilink_models::level::check_chosen(self, history, options, watcher)
     }
 }
 
@@ -103,22 +99,21 @@ impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
         check.visit((self.0)())
     }
 
-    fn settled(&self, settling: Settling<'_>) -> Result<Option<Value>, Failed> {
+    fn settled(&self, settling: Settling<'_>) -> Option<Value> {
         settling.visit((self.0)())
     }
 
     fn check_level(&self, history: &History<Call>, options: &LevelOptions, watcher: &dyn Watcher) -> LevelResult {
-        Ok(omnilink_models::level::check(&(self.0)(), history, options, watcher))
+        omnilink_models::level::check(&(self.0)(), history, options, watcher)
     }
 }
 
 impl Builtin {
     pub(crate) fn find(name: &str) -> Result<Builtin, InputError> {
         let help = Some("`omnilink specs` lists the specifications and their options".into());
-        let reads_digits =
-            with_model(name, ReadsDigits).map_err(|error| InputError { message: error.to_string(), help })?;
-        let choice = Box::new(Named(name.to_owned()));
-        Ok(Builtin { name: name.to_owned(), choice, file: None, reads_digits })
+        let chosen: Chosen = name.parse().map_err(|error: BadModel| InputError { message: error.to_string(), help })?;
+        let reads_digits = chosen.reads_digits();
+        Ok(Builtin { name: name.to_owned(), choice: Box::new(chosen), file: None, reads_digits })
     }
 
     /// A specification of the user's own.
@@ -153,7 +148,7 @@ impl Builtin {
     }
 
     /// The state after an operation, if it does not depend on the state before.
-    pub(crate) fn settled(&self, op: &Op<Call>) -> Result<Option<Value>, Failed> {
+    pub(crate) fn settled(&self, op: &Op<Call>) -> Option<Value> {
         self.choice.settled(Settling(op))
     }
 }
@@ -243,17 +238,6 @@ impl CoverageCounter {
 /// An action with this many operations.
 fn action(name: &str, operations: u64) -> CoveredAction {
     CoveredAction { name: name.to_owned(), operations, steps: 0, is_internal: false, parts: Vec::new() }
-}
-
-/// Tests whether a model exists, and whether texts of digits are numbers there.
-struct ReadsDigits;
-
-impl Visitor for ReadsDigits {
-    type Output = bool;
-
-    fn visit<M: Model>(self, model: M) -> bool {
-        model.atoms().reads_digits()
-    }
 }
 
 /// Shows the states that a route passes through.
@@ -379,12 +363,12 @@ impl Visitor for KeyCheck<'_, '_> {
 struct Settling<'a>(&'a Op<Call>);
 
 impl Visitor for Settling<'_> {
-    type Output = Result<Option<Value>, Failed>;
+    type Output = Option<Value>;
 
     fn visit<M: Model>(self, model: M) -> Self::Output {
         // A call that does not fit the specification settles nothing; the check says why.
         let op = model.bind(self.0).ok().flatten();
-        Ok(op.and_then(|op| model.settled(&op)).and_then(|state| model.save(&state)))
+        op.and_then(|op| model.settled(&op)).and_then(|state| model.save(&state))
     }
 }
 
@@ -596,7 +580,7 @@ impl Check<'_, '_> {
             shortcuts: self.asked.shortcuts && !self.asked.exhaustive,
         };
         let watcher = |stats: &Stats| self.limits.poll(stats);
-        let checked = choice.check_level(history, &options, &watcher)?.map_err(|error| self.refused(error))?;
+        let checked = choice.check_level(history, &options, &watcher).map_err(|error| self.refused(error))?;
         let method = self.method(checked.method);
         let part = checked.part.as_ref().map(|part| format!(" on {part}")).unwrap_or_default();
         let found = level::Found {

@@ -141,7 +141,7 @@ impl Judge {
 
     /// The state of a key after an operation, if it does not depend on the state before.
     pub fn settled(&self, op: &Op<Call>) -> Option<Value> {
-        self.against.builtin()?.settled(op).ok().flatten()
+        self.against.builtin()?.settled(op)
     }
 }
 

@@ -13,7 +13,7 @@ use omnilink_weak::registers::{self, Axioms, Decision, Touch};
 use omnilink_weak::{Action, Class, Explained, Forms, Level, Report, Unexplained, ViewError};
 
 use crate::check::{Error, FIRST_WIDTH, Method, Watcher, merge, refuse_mixed, watched};
-use crate::{Atom, Model};
+use crate::{Atom, Chosen, Model, Visitor};
 
 /// How to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,14 +104,12 @@ pub fn check<M: Model>(
 }
 
 /// Checks a history against a built-in model.
-pub fn check_named(
-    name: &str,
+pub fn check_chosen(
+    chosen: &Chosen,
     history: &History<Call>,
     options: &LevelOptions,
     watcher: &dyn Watcher,
-) -> Result<Result<Checked, Error>, crate::BadModel> {
-    use crate::{Visitor, with_model};
-
+) -> Result<Checked, Error> {
     struct Check<'a> {
         history: &'a History<Call>,
         options: &'a LevelOptions,
@@ -124,7 +122,7 @@ pub fn check_named(
             check(&model, self.history, self.options, self.watcher)
         }
     }
-    with_model(name, Check { history, options, watcher })
+    chosen.visit(Check { history, options, watcher })
 }
 
 /// The reads and writes of a history that has only these.

@@ -48,5 +48,5 @@ pub use crate::atom::{Atom, Interner};
 pub use crate::bind::BadCall;
 pub use crate::model::{About, Model, Operation};
 pub use crate::object::{Answer, Asked, Object, Sequential};
-pub use crate::registry::{BadModel, Visitor, names, with_model};
+pub use crate::registry::{BadModel, Chosen, Visitor, names, with_model};
 pub use crate::row::Row;

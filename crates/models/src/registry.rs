@@ -3,6 +3,8 @@
 //! A model is selected by text such as `queue:capacity=4`: its name and, after a colon, options separated by commas.
 //! Models have different types, so the code to run on the selected model is a [`Visitor`].
 
+use std::str::FromStr;
+
 use omnilink_history::Value;
 use thiserror::Error;
 
@@ -82,61 +84,100 @@ pub fn names() -> &'static [About] {
 
 /// Passes the model that a text selects to a visitor.
 pub fn with_model<V: Visitor>(text: &str, visitor: V) -> Result<V::Output, BadModel> {
-    let (name, options) = text.split_once(':').unwrap_or((text, ""));
-    let about = names().iter().find(|about| about.name == name).ok_or_else(|| {
-        let known = || names().iter().map(|about| format!("`{}`", about.name)).collect::<Vec<_>>().join(", ");
-        let hint = omnilink_suggest::hint(name, names().iter().map(|about| about.name));
-        BadModel::UnknownModel {
-            name: name.into(),
-            hint: hint.unwrap_or_else(|| format!("expected one of {}", known())),
-        }
-    })?;
-    let mut options = Options::new(about, options);
-    let reads_digits = options.take_digits()?;
-    let visitor = Prepared { visitor, reads_digits };
-    let value = |text: &str| {
-        let value = value(text);
-        if reads_digits { digits::numbers(&value).unwrap_or(value) } else { value }
-    };
-    Ok(match about.name {
-        "register" | "cas-register" => {
-            let initial = options.take("initial").map_or(Value::Nil, value);
-            options.finish()?;
-            visitor.visit(if name == "register" { Register::new(&initial) } else { Register::with_cas(&initial) })
-        }
-        "kv" => {
-            let absent = options.take("absent").map_or(Value::Nil, value);
-            options.finish()?;
-            visitor.visit(Kv::new(&absent))
-        }
-        "queue" | "stack" => {
-            let capacity = options.take_number("capacity", "a number of values")?;
-            options.finish()?;
-            if name == "queue" { visitor.visit(Queue::new(capacity)) } else { visitor.visit(Stack::new(capacity)) }
-        }
-        "counter" => {
-            let initial = options.take_number("initial", "an integer")?.unwrap_or(0);
-            options.finish()?;
-            visitor.visit(Counter::new(initial))
-        }
-        "bank" => {
-            let mut balances = Vec::new();
-            while let Some(&(account, _)) = options.rest.first() {
-                let balance = options.take_number(account, "a balance from 0 to 4294967295")?.unwrap_or(0);
-                balances.push((value(account), balance));
+    Ok(text.parse::<Chosen>()?.visit(visitor))
+}
+
+/// A model that a text selects, with its options.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    kind: Kind,
+    reads_digits: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Register { initial: Value },
+    CasRegister { initial: Value },
+    Kv { absent: Value },
+    KvAppend,
+    Queue { capacity: Option<usize> },
+    Stack { capacity: Option<usize> },
+    PriorityQueue,
+    Set,
+    Counter { initial: i64 },
+    Bank { balances: Vec<(Value, u32)> },
+    Mutex,
+}
+
+impl FromStr for Chosen {
+    type Err = BadModel;
+
+    fn from_str(text: &str) -> Result<Chosen, BadModel> {
+        let (name, options) = text.split_once(':').unwrap_or((text, ""));
+        let about = names().iter().find(|about| about.name == name).ok_or_else(|| {
+            let known = || names().iter().map(|about| format!("`{}`", about.name)).collect::<Vec<_>>().join(", ");
+            let hint = omnilink_suggest::hint(name, names().iter().map(|about| about.name));
+            BadModel::UnknownModel {
+                name: name.into(),
+                hint: hint.unwrap_or_else(|| format!("expected one of {}", known())),
             }
-            visitor.visit(Bank::new(balances.iter().map(|(account, balance)| (account, *balance))))
-        }
-        _ => {
-            options.finish()?;
-            match about.name {
-                "kv-append" => visitor.visit(KvAppend::new()),
-                "set" => visitor.visit(Set::new()),
-                "priority-queue" => visitor.visit(PriorityQueue::new()),
-                _ => visitor.visit(Mutex::new()),
+        })?;
+        let mut options = Options::new(about, options);
+        let reads_digits = options.take_digits()?;
+        let value = |text: &str| {
+            let value = value(text);
+            if reads_digits { digits::numbers(&value).unwrap_or(value) } else { value }
+        };
+        let kind = match about.name {
+            "register" => Kind::Register { initial: options.take("initial").map_or(Value::Nil, value) },
+            "cas-register" => Kind::CasRegister { initial: options.take("initial").map_or(Value::Nil, value) },
+            "kv" => Kind::Kv { absent: options.take("absent").map_or(Value::Nil, value) },
+            "queue" => Kind::Queue { capacity: options.take_number("capacity", "a number of values")? },
+            "stack" => Kind::Stack { capacity: options.take_number("capacity", "a number of values")? },
+            "counter" => Kind::Counter { initial: options.take_number("initial", "an integer")?.unwrap_or(0) },
+            "bank" => {
+                let mut balances = Vec::new();
+                while let Some(&(account, _)) = options.rest.first() {
+                    let balance = options.take_number(account, "a balance from 0 to 4294967295")?.unwrap_or(0);
+                    balances.push((value(account), balance));
+                }
+                Kind::Bank { balances }
             }
+            "kv-append" => Kind::KvAppend,
+            "set" => Kind::Set,
+            "priority-queue" => Kind::PriorityQueue,
+            _ => Kind::Mutex,
+        };
+        options.finish()?;
+        Ok(Chosen { kind, reads_digits })
+    }
+}
+
+impl Chosen {
+    /// Whether texts of digits are numbers.
+    pub fn reads_digits(&self) -> bool {
+        self.reads_digits
+    }
+
+    /// Passes a new model to a visitor. A model keeps every value that it has met, so each check has one of its own.
+    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+        let visitor = Prepared { visitor, reads_digits: self.reads_digits };
+        match &self.kind {
+            Kind::Register { initial } => visitor.visit(Register::new(initial)),
+            Kind::CasRegister { initial } => visitor.visit(Register::with_cas(initial)),
+            Kind::Kv { absent } => visitor.visit(Kv::new(absent)),
+            Kind::KvAppend => visitor.visit(KvAppend::new()),
+            Kind::Queue { capacity } => visitor.visit(Queue::new(*capacity)),
+            Kind::Stack { capacity } => visitor.visit(Stack::new(*capacity)),
+            Kind::PriorityQueue => visitor.visit(PriorityQueue::new()),
+            Kind::Set => visitor.visit(Set::new()),
+            Kind::Counter { initial } => visitor.visit(Counter::new(*initial)),
+            Kind::Bank { balances } => {
+                visitor.visit(Bank::new(balances.iter().map(|(account, balance)| (account, *balance))))
+            }
+            Kind::Mutex => visitor.visit(Mutex::new()),
         }
-    })
+    }
 }
 
 /// Sets the options that every model has.
@@ -188,7 +229,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    fn take_number<T: std::str::FromStr>(&mut self, name: &str, expected: &'static str) -> Result<Option<T>, BadModel> {
+    fn take_number<T: FromStr>(&mut self, name: &str, expected: &'static str) -> Result<Option<T>, BadModel> {
         let Some(text) = self.take(name) else { return Ok(None) };
         text.parse().map(Some).map_err(|_| BadModel::WrongOption {
             model: self.about.name,

@@ -515,15 +515,13 @@ impl<'p> Binder<'p> {
             };
             action.origins.push(origin);
         }
-        let operation = &action.stages[0].operation;
-        let site = self.program.definition(operation.def).site;
-        let label =
-            format!("the action `{}`", self.program.module.sources.words(site).split("==").next().unwrap_or("").trim());
+        let site = self.program.definition(action.stages[0].operation.def).site;
+        let head = self.program.module.sources.words(site).split("==").next().unwrap_or("").trim();
+        let label = format!("the action `{head}`");
         for name in missing {
-            let candidates = fields.iter().map(|(field, _)| *field);
-            let help = match omnilink_suggest::closest(name, candidates)
-                .or_else(|| fields.first().map(|(field, _)| *field))
-            {
+            let mut known = fields.iter().map(|(field, _)| *field);
+            let field = omnilink_suggest::closest(name, known.clone()).or(known.next());
+            let help = match field {
                 Some(field) => format!(
                     "if the field `{field}` is meant, write `fields = {{ {field} = \"{name}\" }}` under `[operations.{}]` in omnilink.toml",
                     schema.action

@@ -10,7 +10,7 @@ use clap::{Args, Command, Error};
 use crate::args::RunOptions;
 
 /// The commands of Cargo that run programs.
-const RUNNING: [&str; 6] = ["test", "t", "run", "r", "bench", "nextest"];
+const RUNNING: [&str; 5] = ["test", "t", "run", "r", "nextest"];
 
 /// Takes our options out of the arguments for Cargo. Returns both.
 pub(super) fn take(arguments: &[OsString]) -> Result<(Vec<String>, Vec<OsString>), Error> {
@@ -38,6 +38,10 @@ pub(super) fn take(arguments: &[OsString]) -> Result<(Vec<String>, Vec<OsString>
         ours.push(value.map_or_else(|| name.to_owned(), |value| format!("{name}={value}")));
     }
     let runs = rest.iter().find(|word| !word.to_string_lossy().starts_with(['-', '+']));
+    if runs.is_some_and(|runs| runs == "bench") {
+        let message = "benchmarks are not controlled: `cargo bench` runs them\n";
+        return Err(Error::raw(ErrorKind::InvalidSubcommand, message));
+    }
     if let (Some(first), Some(runs)) = (ours.first(), runs)
         && !RUNNING.iter().any(|running| runs == running)
     {
@@ -69,6 +73,7 @@ mod tests {
     #[test]
     fn options_are_found_anywhere_before_the_arguments_of_the_program() {
         insta::assert_snapshot!(check("test --schedule pct -p queue --plain lost --seed=7 -- --exact --seed 3"), @"--schedule=pct --plain --seed=7 | test -p queue lost -- --exact --seed 3");
+        insta::assert_snapshot!(check("bench --release"), @"error: benchmarks are not controlled: `cargo bench` runs them");
         insta::assert_snapshot!(check("--weak-memory test --release"), @"--weak-memory | test --release");
         insta::assert_snapshot!(check("build --release"), @" | build --release");
     }

@@ -64,7 +64,7 @@ fn print_verdict(replay: &Replay, ended: &Ended, report: Option<Report>) -> Exit
     }
     let race = replay.run.raced();
     if let Some(race) = race {
-        outln!("data race:");
+        outln!("{}:", race.kind());
         print_race(race);
     }
     verdict.max(exit_of_end(ended, race))

@@ -41,5 +41,7 @@ fn size(run: &Run) -> String {
     let noun = if *switches == 1 { "switch" } else { "switches" };
     let Plan { only, threads, operations, .. } = &run.plan;
     let operations = only.as_ref().map_or(threads * operations, Only::operations) as u64;
-    format!("{}, {}, {switches} {noun}", counted(operations, "operation"), counted(*steps, "step"))
+    // A test with threads of its own has none.
+    let operations = if operations > 0 { counted(operations, "operation") + ", " } else { String::new() };
+    format!("{operations}{}, {switches} {noun}", counted(*steps, "step"))
 }

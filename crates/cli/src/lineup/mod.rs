@@ -319,9 +319,14 @@ impl Session<'_> {
             }
             LineupVerdict::Unexplained(unexplained) => self.print_unexplained(test, unexplained, kept),
             LineupVerdict::Raced(raced) => self.print_raced(raced, kept),
-            LineupVerdict::Broken { is_serial, ended } => {
-                outln!("\nin a {} execution:", if *is_serial { "serial" } else { "concurrent" });
+            LineupVerdict::Broken(ended) => {
+                outln!("\nin a serial execution:");
                 print_end(ended);
+            }
+            LineupVerdict::Crashed(crashed) => {
+                outln!("\nin a concurrent execution:");
+                print_end(&crashed.run.ran.ended);
+                self.print_kept(crashed.controlled.as_ref(), kept);
             }
             LineupVerdict::Passed | LineupVerdict::Unfinished | LineupVerdict::Interrupted => {}
         }
@@ -361,13 +366,20 @@ impl Session<'_> {
 
     fn print_kept(&self, controlled: Option<&Controlled>, kept: Option<&str>) {
         controlled.iter().for_each(|controlled| print_outdated_reads(controlled.outdated_reads));
-        match controlled.is_some_and(|controlled| controlled.repeats) {
-            true => outln!("\nrun again in a fresh process: identical"),
-            false => outln!("\nit could not be repeated in a fresh process: the object program is nondeterministic"),
-        }
+        outln!(
+            "\n{}",
+            match controlled.map(|controlled| controlled.repeats) {
+                Some(true) => "run again in a fresh process: identical",
+                Some(false) => "it could not be repeated in a fresh process: the object program is nondeterministic",
+                None =>
+                    "run again after a serial run in a fresh process: it fails; no execution failed in a process of its own",
+            }
+        );
         if let Some(id) = kept {
             outln!("kept as {id}: {}\n", self.store.path(id).display());
-            outln!("  again        omnilink replay {id}{}", store_option(&self.store));
+            if controlled.is_some() {
+                outln!("  again        omnilink replay {id}{}", store_option(&self.store));
+            }
         }
     }
 }
@@ -430,7 +442,7 @@ fn word(verdict: &LineupVerdict) -> &'static str {
         LineupVerdict::Unexplained(unexplained) if unexplained.failure.is_stuck => "stuck, and no serial run is",
         LineupVerdict::Unexplained(_) => "no serial run explains it",
         LineupVerdict::Raced(_) => "data race",
-        LineupVerdict::Broken { .. } => "crashed or did not end",
+        LineupVerdict::Broken(_) | LineupVerdict::Crashed(_) => "crashed or did not end",
         LineupVerdict::Unfinished => "not explored to the end",
         LineupVerdict::Interrupted => "interrupted",
     }

@@ -57,7 +57,7 @@ impl Summary {
             LineupVerdict::Passed => &mut self.passed,
             LineupVerdict::Nondeterministic(_) | LineupVerdict::Unexplained(_) => &mut self.failed,
             LineupVerdict::Raced(_) => &mut self.raced,
-            LineupVerdict::Broken { .. } => &mut self.broken,
+            LineupVerdict::Broken(_) | LineupVerdict::Crashed(_) => &mut self.broken,
             LineupVerdict::Unfinished | LineupVerdict::Interrupted => &mut self.unfinished,
         }
     }

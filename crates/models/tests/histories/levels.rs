@@ -223,7 +223,7 @@ fn check_rows(spec: &str, level: &str, context: Context, rows: Vec<(u32, u64, u6
     let weak =
         omnilink_weak::WeakOptions { level: level.parse().unwrap(), context, ..omnilink_weak::WeakOptions::default() };
     let options = LevelOptions { weak, shortcuts: true };
-    omnilink_models::level::check_named(spec, &history.unwrap(), &options, &Unwatched).unwrap().unwrap()
+    omnilink_models::level::check_chosen(&spec.parse().unwrap(), &history.unwrap(), &options, &Unwatched).unwrap()
 }
 
 fn call<const N: usize>(action: &str, args: [i64; N], result: impl Into<Option<Value>>) -> Call {

@@ -8,10 +8,13 @@
 //! Executions share a process, unless the user forbids it, and the program makes its object anew for each. Under control
 //! the same decisions in a fresh process always give the same answers, so an object that draws random numbers, or keeps
 //! something outside of itself, is noticed only this way: two serial runs differ. A concurrent execution that fails is
-//! looked for again with a process for each execution before it is reported. If it is gone there, executions have changed
-//! what later ones see, and the verdict is that of the processes of their own. Changes are noticed in passing executions
-//! too: an exploration follows the decisions of earlier executions, and must take the same steps; and every so often the
-//! first execution of a test is repeated, and must give the same answers at the same steps.
+//! looked for again with a process for each execution before it is reported, and if it is gone there, repeated as the first
+//! one of a process. If it is gone there, too, executions have changed what later ones see, and the verdict is that of the
+//! processes of their own. Changes are noticed in passing executions too: an exploration follows the decisions of earlier
+//! executions, and must take the same steps; and every so often the first execution of a test is repeated, and must give the
+//! same answers at the same steps.
+
+mod verdict;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -21,21 +24,22 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use omnilink_explore::{
-    Artifacts, Calls, Control, ControlError, Controlled, DataRace, Ended, Environment, ExecutionOrder, Input, Plan,
-    Program, Run, Store,
+    Artifacts, Calls, Control, ControlError, Ended, Environment, ExecutionOrder, Input, Plan, Program, Run, Store,
 };
 use omnilink_judge::{Judge, Recording};
-use omnilink_lineup::{Failure, Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test};
+use omnilink_lineup::{Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test};
 use omnilink_schedule::channel::Policy;
 use omnilink_settings::{KnownRace, Settings};
 use omnilink_weak::Level;
 
+pub use self::verdict::{Crashed, Isolated, LineupVerdict, Raced, Unexplained};
 use crate::campaign::repeated;
 use crate::harness::close_stuck;
 use crate::race;
+use crate::tally::failure_of;
 use crate::{
     Budget, Decided, DfsOptions, Error, Executed, Explored, Harness, Host, How, Next, Schedules, Scheduling, Stopped,
-    run,
+    Tried, run,
 };
 
 /// At most this many bytes of serial orders are one execution. The environment of an execution is limited.
@@ -101,107 +105,6 @@ pub struct Tested {
     pub accepted_races: BTreeSet<String>,
     /// The verdict.
     pub verdict: LineupVerdict,
-}
-
-/// Why executions cannot share a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Isolated {
-    /// After the same decisions an execution took other steps. The object or its parts are allocated at other addresses,
-    /// for example.
-    OtherSteps,
-    /// An execution failed, and none does in a process of its own.
-    OtherVerdict,
-}
-
-impl Isolated {
-    /// The reason in words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Isolated::OtherSteps => {
-                "after the same decisions the next execution took other steps, for example because the object allocates \
-                 memory at other addresses"
-            }
-            Isolated::OtherVerdict => "one execution changes what the next one sees",
-        }
-    }
-}
-
-/// The verdict about one test.
-#[derive(Debug)]
-pub enum LineupVerdict {
-    /// Serial runs explain all executions.
-    Passed,
-    /// Two serial runs answer the same calls differently.
-    Nondeterministic(Box<Nondeterminism>),
-    /// No serial run explains an execution.
-    Unexplained(Box<Unexplained>),
-    /// Serial runs explain all executions, and one has a data race.
-    Raced(Box<Raced>),
-    /// An execution crashed or did not end, outside of what the test is about.
-    Broken {
-        /// Whether it was a serial one.
-        is_serial: bool,
-        /// How it ended.
-        ended: Ended,
-    },
-    /// Time or executions ran out before all schedules were explored, or executions did not end or did not follow their
-    /// decisions. Nothing failed until then.
-    Unfinished,
-    /// The user asked to stop.
-    Interrupted,
-}
-
-impl LineupVerdict {
-    /// Whether the test failed, for whatever reason.
-    pub fn has_failed(&self) -> bool {
-        matches!(
-            self,
-            LineupVerdict::Nondeterministic(_)
-                | LineupVerdict::Unexplained(_)
-                | LineupVerdict::Raced(_)
-                | LineupVerdict::Broken { .. }
-        )
-    }
-
-    /// Whether two verdicts are failures of one kind: a smaller test must fail like the larger one.
-    fn is_like(&self, other: &LineupVerdict) -> bool {
-        self.has_failed() && std::mem::discriminant(self) == std::mem::discriminant(other)
-    }
-
-    /// The execution to store, and how it was controlled.
-    fn execution(&mut self) -> Option<(&mut Executed<Plan>, &mut Option<Controlled>)> {
-        match self {
-            LineupVerdict::Unexplained(unexplained) => Some((&mut unexplained.run, &mut unexplained.controlled)),
-            LineupVerdict::Raced(raced) => Some((&mut raced.run, &mut raced.controlled)),
-            _ => None,
-        }
-    }
-}
-
-/// An execution that no serial run explains.
-#[derive(Debug)]
-pub struct Unexplained {
-    /// What happened.
-    pub observed: Observed,
-    /// Why nothing explains it.
-    pub failure: Failure,
-    /// The execution.
-    pub run: Executed<Plan>,
-    /// How it was controlled, after a replay in a fresh process.
-    pub controlled: Option<Controlled>,
-}
-
-/// An execution with a data race.
-#[derive(Debug)]
-pub struct Raced {
-    /// Both accesses, in a line.
-    pub cause: String,
-    /// Both accesses with their stacks, after a replay in a fresh process.
-    pub race: Option<DataRace>,
-    /// The execution.
-    pub run: Executed<Plan>,
-    /// How it was controlled, after a replay in a fresh process.
-    pub controlled: Option<Controlled>,
 }
 
 impl ObjectProgram {
@@ -283,7 +186,7 @@ impl ObjectProgram {
                 return Ok(tested);
             }
             Serially::Broken(ended) => {
-                tested.verdict = LineupVerdict::Broken { is_serial: true, ended };
+                tested.verdict = LineupVerdict::Broken(ended);
                 return Ok(tested);
             }
             Serially::OutOfTime => {
@@ -332,7 +235,8 @@ impl ObjectProgram {
         Ok(tested)
     }
 
-    /// Phase 2. A failure counts only if it happens in a process of its own, where it can also be replayed.
+    /// Phase 2. A failure counts only if it happens in a process of its own, where it can also be replayed, or as the first
+    /// execution of a process.
     fn explore_and_confirm(
         &self,
         tested: &mut Tested,
@@ -356,13 +260,46 @@ impl ObjectProgram {
                 Isolated::OtherVerdict => exploration.until.map(|until| until.max(Instant::now() + CONFIRMATION)),
                 Isolated::OtherSteps => exploration.until,
             };
-            let exploration = &Exploration { stops_at_race, until, ..exploration.clone() };
-            self.explore(tested, calls, exploration, false, progress)?;
+            let shared = std::mem::replace(&mut tested.verdict, LineupVerdict::Passed);
+            let alone = &Exploration { stops_at_race, until, ..exploration.clone() };
+            self.explore(tested, calls, alone, false, progress)?;
+            tested.executions += executions;
+            let is_passed = matches!(tested.verdict, LineupVerdict::Passed | LineupVerdict::Unfinished);
+            if is_passed && let Some(verdict) = self.repeat_first(tested, calls, exploration, shared)? {
+                tested.verdict = verdict;
+                return Ok(());
+            }
             let is_known = matches!(tested.verdict, LineupVerdict::Passed) || why == Isolated::OtherSteps;
             tested.isolated = tested.isolated.or(Some(why).filter(|_| is_known));
-            tested.executions += executions;
         }
         Ok(())
+    }
+
+    /// Repeats the failing execution of a verdict as the first concurrent one of a process. If it fails there, no other
+    /// execution is to blame, even if none failed in a process of its own: other schedules are drawn there.
+    fn repeat_first(
+        &self,
+        tested: &Tested,
+        calls: &Calls,
+        exploration: &Exploration,
+        mut failed: LineupVerdict,
+    ) -> Result<Option<LineupVerdict>, Error> {
+        let Some((run, _)) = failed.execution() else { return Ok(None) };
+        let Some(decided) = run.decided.take() else { return Ok(None) };
+        let warm_up = warm_up(&tested.observations);
+        let mut schedules = self.schedules(&tested.test, calls, &exploration.scheduling, &warm_up)?;
+        let Ok(Tried { execution, ran, trace, notes, race }) = schedules.again(&run.input, &decided) else {
+            return Ok(None);
+        };
+        let decided = Some(Decided { order: decided.order, execution, notes });
+        let run =
+            Executed { number: run.number, input: run.input.clone(), ran, began: run.began, trace, decided, race };
+        let raced = race::new_failure(&self.harness, &self.known_races, &run, &mut |_| ());
+        let mut verdict = self.judge(tested, run, raced, &mut HashSet::new())?;
+        if let Some(verdict) = &mut verdict {
+            self.confirm(verdict, exploration.scheduling.how)?;
+        }
+        Ok(verdict)
     }
 
     /// Makes a failing test smaller while it fails in the same way, and then looks for an execution with fewer preemptions.
@@ -497,6 +434,25 @@ impl ObjectProgram {
         Ok(None)
     }
 
+    /// Concurrent executions of a test. A process that executes several begins with a serial run.
+    fn schedules<'a>(
+        &'a self,
+        test: &Test,
+        calls: &'a Calls,
+        scheduling: &Scheduling,
+        warm_up: &'a [String],
+    ) -> Result<Schedules<'a, impl FnMut(u64) -> Plan + 'a>, Error> {
+        let columns = test.columns();
+        let (threads, operations) = (columns.len(), columns.iter().map(Vec::len).max().unwrap_or_default());
+        let plan =
+            move |_| Plan { seed: 0, threads, operations, perturb: Vec::new(), only: None, test: Some(calls.clone()) };
+        let schedules = Schedules::new(&self.harness, scheduling, plan)?.rewinding();
+        Ok(match warm_up.is_empty() {
+            true => schedules,
+            false => schedules.warmed_up_by(SerialInput { calls, orders: warm_up }),
+        })
+    }
+
     /// Phase 2, in one process or in one for each execution.
     fn explore(
         &self,
@@ -508,15 +464,8 @@ impl ObjectProgram {
     ) -> Result<(), Error> {
         let mut scheduling = exploration.scheduling.clone();
         scheduling.order.batch = batch;
-        let columns = tested.test.columns();
-        let (threads, operations) = (columns.len(), columns.iter().map(Vec::len).max().unwrap_or_default());
-        let plan =
-            |_| Plan { seed: 0, threads, operations, perturb: Vec::new(), only: None, test: Some(calls.clone()) };
-        let orders: Vec<String> = tested.observations.full_order().iter().map(ToString::to_string).collect();
-        let mut schedules = Schedules::new(&self.harness, &scheduling, plan)?.rewinding();
-        if !orders.is_empty() {
-            schedules = schedules.warmed_up_by(SerialInput { calls, orders: &orders });
-        }
+        let warm_up = warm_up(&tested.observations);
+        let mut schedules = self.schedules(&tested.test, calls, &scheduling, &warm_up)?;
         let budget = Budget {
             executions: exploration.executions,
             until: exploration.until,
@@ -586,11 +535,13 @@ impl ObjectProgram {
         Ok(())
     }
 
-    /// Replays the failing execution of a verdict in a fresh process, and saves its trace.
+    /// Saves the trace of the failing execution of a verdict, and replays it in a fresh process if it had one of its own.
     fn confirm(&self, verdict: &mut LineupVerdict, how: How) -> Result<(), Error> {
         let Some((run, controlled)) = verdict.execution() else { return Ok(()) };
         let Some(decided) = &run.decided else { return Ok(()) };
-        *controlled = Some(repeated(&self.harness, how, run, decided));
+        if !decided.order.batch {
+            *controlled = Some(repeated(&self.harness, how, run, decided));
+        }
         // The files of the process vanish with it. Of several failing tests only the last one is needed.
         let kept = self.harness.scratch.join("failing");
         crate::harness::remove(&kept).map_err(|error| Error::about("the trace", error))?;
@@ -622,7 +573,7 @@ impl ObjectProgram {
             return Ok(raced.map(|cause| with_race(run, cause)));
         }
         let Some(operations) = recorded(&run.ran.ended, &run.trace)? else {
-            return Ok(Some(LineupVerdict::Broken { is_serial: false, ended: run.ran.ended }));
+            return Ok(Some(LineupVerdict::Crashed(Box::new(Crashed { run, controlled: None }))));
         };
         let observed = observed(&tested.test, operations)?;
         let failure = match known.contains(&observed) {
@@ -650,6 +601,10 @@ impl ObjectProgram {
                 (run, controlled, omnilink_lineup::headline(&tested.test, failure), None)
             }
             LineupVerdict::Raced(raced) => (&raced.run, &raced.controlled, raced.cause.clone(), raced.race.clone()),
+            LineupVerdict::Crashed(crashed) => {
+                let Crashed { run, controlled } = &**crashed;
+                (run, controlled, failure_of(&run.ran.ended).unwrap_or_else(|| "it did not end".to_owned()), None)
+            }
             _ => return Ok(None),
         };
         let file = self.harness.scratch.join(SPEC);
@@ -659,7 +614,11 @@ impl ObjectProgram {
         if matches!(run.ran.ended, Ended::Stuck { .. }) {
             close_stuck(&run.trace)?;
         }
-        let report = self.host.check(&judge, &Recording::at(&run.trace, None), &run.label(), None).ok();
+        // The trace of a crash breaks off.
+        let report = match &tested.verdict {
+            LineupVerdict::Crashed(_) => None,
+            _ => self.host.check(&judge, &Recording::at(&run.trace, None), &run.label(), None).ok(),
+        };
         let id = store.free_id(0);
         let kept = Run {
             schema: Run::schema(),
@@ -684,6 +643,11 @@ impl ObjectProgram {
         store.keep(&kept, &artifacts).map_err(|error| Error::about("the run", error))?;
         Ok(Some(id))
     }
+}
+
+/// The order of a serial run in which every call returns, if there is one.
+fn warm_up(observations: &Observations) -> Vec<String> {
+    observations.full_order().iter().map(ToString::to_string).collect()
 }
 
 /// The file with the observations of a kept run.
