@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 /// Dependencies that no path names: by package, name and reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[(
     "omnilink-explore",
-    "omnilink-sched",
+    "omnilink_sched",
     "its build script has Cargo build it again, from where Cargo says that it is",
 )];
 
