@@ -144,7 +144,7 @@
 //!
 //! ```
 //! use omnilink::models::check::{ModelOptions, check};
-//! use omnilink::{Call, History, omnilink_models::counter::Counter, search};
+//! use omnilink::{Call, History, models::counter::Counter, search};
 //! use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
 //!
 //! let (clock, counter) = (AtomicU64::new(0), AtomicI64::new(0));
@@ -159,12 +159,12 @@
 //!     threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
 //! });
 //! let history = History::from_calls(calls)?;
-//! let checked = check(&Counter::new(0), &history, &ModelOptions::default(), &omnilink_search::Unwatched)?;
+//! let checked = check(&Counter::new(0), &history, &ModelOptions::default(), &search::Unwatched)?;
 //! assert!(checked.verdict.is_accepted());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`omnilink_search::check`] shows how to write a [`Spec`].
+//! [`search::check`] shows how to write a [`Spec`].
 //!
 //! # Features
 //!
@@ -183,11 +183,11 @@ pub use omnilink_history::{
     Value, Verdict, format,
 };
 pub use omnilink_macros::{lineup, object_in_omnilink as object, test};
-pub use omnilink_models;
+pub use omnilink_models as models;
 pub use omnilink_models::{Answer, Model, Object, Sequential};
 pub use omnilink_record::drive::Client;
 pub use omnilink_record::{Action, Pending, Process, Recorder};
-pub use omnilink_search;
+pub use omnilink_search as search;
 pub use omnilink_search::{Spec, Successors};
-pub use omnilink_weak;
+pub use omnilink_weak as weak;
 pub use omnilink_weak::{Level, Visibility};
