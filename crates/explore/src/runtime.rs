@@ -5,11 +5,13 @@
 //! another directory and never overwrites a file that a process has mapped.
 
 use std::fs;
+use std::hash::Hasher as _;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use flate2::read::GzDecoder;
+use fnv::FnvHasher;
 
 /// The library's bytes, which are embedded compressed; empty on unsupported platforms.
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -95,9 +97,11 @@ pub(crate) fn write(path: &Path, bytes: &[u8], is_executable: bool) -> io::Resul
     Ok(())
 }
 
-/// FNV-1a: names file contents; not resistant to attacks.
+/// Names file contents; not resistant to attacks.
 pub fn fingerprint(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    let mut hasher = FnvHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! A plan is independent of the target language. Its [lines](Plan::lines) are at the top of every generated file,
 //! so that a file generated earlier can be compared with the current plan call by call.
 
+use std::hash::Hasher as _;
+
+use fnv::FnvHasher;
 use omnilink_settings::Settings;
 use omnilink_tla::program::Program;
 use omnilink_tla::source::Site;
@@ -131,8 +134,10 @@ impl Plan {
             }
         }
         text.push_str(&format!("\n{}", unsupported.len()));
-        // FNV-1a: small, and the same on every machine.
-        text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        // The same on every machine.
+        let mut hasher = FnvHasher::default();
+        hasher.write(text.as_bytes());
+        hasher.finish()
     }
 }
 

@@ -5,6 +5,9 @@
 //! keeps its fingerprint when other lines of the specification move and when another run fails in another way of the
 //! same kind.
 
+use std::hash::Hasher as _;
+
+use fnv::FnvHasher;
 use serde_json::{Value, json};
 
 use crate::cause::without_numbers;
@@ -77,14 +80,13 @@ impl Cause {
     }
 
     fn fingerprint(&self) -> String {
-        // FNV-1a: the same on every machine and in every version.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        // The same on every machine and in every version.
+        let mut hasher = FnvHasher::default();
         for part in [self.rule.as_str(), self.reason, self.legal, self.text.as_str()] {
-            for byte in part.bytes().chain([0]) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
+            hasher.write(part.as_bytes());
+            hasher.write(&[0]);
         }
-        format!("{hash:016x}")
+        format!("{:016x}", hasher.finish())
     }
 }
 

@@ -199,12 +199,9 @@ fn remove_empty<'a>(project: &Path, files: impl Iterator<Item = &'a str>) {
     }
 }
 
-/// FNV-1a: tells whether a file was edited, on every machine. A checkout may have changed the line endings.
+/// Tells whether a file was edited, on every machine. A checkout may have changed the line endings.
 fn digest(text: &str) -> String {
-    let bytes = text.bytes().filter(|byte| *byte != b'\r');
-    let hash =
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("{hash:016x}")
+    format!("{:016x}", omnilink_explore::fingerprint(text.replace('\r', "").as_bytes()))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::hash::Hasher as _;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use ::omnilink_monitor::share::{Log, Message};
 use ::omnilink_monitor::{Item, Line, Lines};
+use fnv::FnvHasher;
 use omnilink_history::format::binary::SegmentReader;
 use omnilink_history::{End, Record};
 use serde_json::{Value, json};
@@ -191,7 +193,9 @@ fn read_line(input: &mut impl BufRead, digest: &mut u64) -> io::Result<Option<Ve
         };
         let end = buffer.iter().position(|byte| *byte == b'\n');
         let taken = end.map_or(buffer.len(), |end| end + 1);
-        *digest = buffer[..taken].iter().fold(*digest, |digest, byte| fold(digest, *byte));
+        let mut hasher = FnvHasher::with_key(*digest);
+        hasher.write(&buffer[..taken]);
+        *digest = hasher.finish();
         line.extend_from_slice(&buffer[..taken.min(MOST_BYTES + 1 - line.len())]);
         is_empty &= taken == 0;
         input.consume(taken);
@@ -249,11 +253,6 @@ fn follow_log(log: &dyn Log, partition: u32, mut position: Position, sender: &Sy
     if let Err(error) = result {
         let _ = sender.send((Came::Failed(error.to_string()), position));
     }
-}
-
-/// One step of FNV-1a.
-fn fold(digest: u64, byte: u8) -> u64 {
-    (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
 }
 
 /// A segment that is still written to.
