@@ -9,14 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use omnilink_history::{Call, Cut, History, Op, OpId, Stop, Value, Verdict};
-use omnilink_models::between_cuts::{Stretch, check_stretch};
 use omnilink_models::check::{Assumed, Checked, Error, Failure, MOST_SHOWN, Method, ModelOptions, Watcher};
 use omnilink_models::digits::find_after;
 use omnilink_models::level::LevelOptions;
 use omnilink_models::smallest::{Part, smallest};
 use omnilink_models::{BadModel, Chosen, Model, Visitor};
 use omnilink_report::{Coverage, CoveredAction, Field, Keys, Mentions, RejectedKey, Report, Timeline};
-use omnilink_search::{Assumption, Misfit, Route, Spec, Stats};
+use omnilink_search::{Assumption, Misfit, Route, Spec, Stats, Stretch, check_stretch};
 
 use crate::follow_up;
 use crate::input::InputError;
@@ -320,9 +319,10 @@ impl Visitor for KeyCheck<'_, '_> {
             let Some(op) = ops.next()? else { return Ok(None) };
             Ok(Some(op.with(bound(&model, ops.processes(), &op)?)))
         };
-        let watcher = |stats: &Stats| limits.poll(stats);
+        let watch = &mut |stats: &Stats| limits.poll(stats);
         let options = crate::search_options(asked, true);
-        let Stretch { checked, operations, carried } = check_stretch(&model, states, cut, next, &options, &watcher)?;
+        let Stretch { report, operations, cut: after } =
+            check_stretch(&model, states, cut, next, &options, watch, |error| Error::from(error).into())?;
         if model.atoms().has_digits()
             && let Some(again) = ops.again()?
         {
@@ -332,14 +332,15 @@ impl Visitor for KeyCheck<'_, '_> {
                 return Err(mixed::refused(found.into(), None, &against.name).into());
             }
         }
-        if checked.verdict.is_accepted() {
+        if report.verdict.is_accepted() {
             let save = |state: &M::State| model.save(state).ok_or_else(|| wrong("its states cannot be carried"));
-            let saved = |carried: omnilink_models::between_cuts::Carried<M::State>| -> Result<Carried, InputError> {
-                let states = carried.states.iter().map(save).collect::<Result<_, _>>()?;
-                Ok(Carried { states, since: carried.since })
+            let saved = |after: omnilink_search::Cut<M::State>| -> Result<Carried, InputError> {
+                let states = after.states.iter().map(save).collect::<Result<_, _>>()?;
+                Ok(Carried { states, since: after.since })
             };
-            return Ok(CheckedKey::accepted(operations, carried.map(saved).transpose()?));
+            return Ok(CheckedKey::accepted(operations, after.map(saved).transpose()?));
         }
+        let checked = Checked::of_search(&model, report);
         let Some(again) = ops.again()? else {
             return Ok(CheckedKey::without_report(&checked.verdict, operations));
         };

@@ -106,10 +106,14 @@ pub struct Carried {
 impl Judge {
     /// Checks the operations of one key.
     pub fn check_key(&self, key: Key<'_>) -> Result<CheckedKey, Failed> {
-        match self.against.builtin() {
-            Some(builtin) => builtin.check_key(&self.options, key),
-            None => check_whole(&*self.against, &self.options, key),
+        if let Some(builtin) = self.against.builtin() {
+            return builtin.check_key(&self.options, key);
         }
+        #[cfg(feature = "tla")]
+        if let Some(tla) = self.against.tla() {
+            return tla.check_key(&self.options, key);
+        }
+        check_whole(&*self.against, &self.options, key)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Checks histories against a TLA+ specification.
 
+mod key;
 mod level;
 
 use std::ffi::OsStr;
@@ -105,14 +106,12 @@ impl Tla {
 
     /// Gives constants their values from the trace, and links. Done once if nothing depends on the trace.
     fn link(&self, held: &Held, watch: &[String], limits: &dyn Limits) -> Result<Arc<Linked>, Failed> {
-        let mut harvest = Harvest::new(&self.settings, &self.parts.module);
-        if harvest.is_idle() && watch.is_empty() {
-            if let Some(linked) = self.linked.get() {
-                return Ok(linked.clone());
-            }
-            let linked = Arc::new(self.link_with(harvest, watch)?);
-            return Ok(self.linked.get_or_init(|| linked).clone());
+        if watch.is_empty()
+            && let Some(linked) = self.link_alone()?
+        {
+            return Ok(linked);
         }
+        let mut harvest = Harvest::new(&self.settings, &self.parts.module);
         let processes = held.processes();
         if !harvest.is_idle() {
             held.for_each(limits, Stage::Reading, |op| {
@@ -121,6 +120,19 @@ impl Tla {
             })?;
         }
         Ok(Arc::new(self.link_with(harvest, watch)?))
+    }
+
+    /// Links without a trace, once. `None` if constants have their values from it.
+    fn link_alone(&self) -> Result<Option<Arc<Linked>>, Failed> {
+        if let Some(linked) = self.linked.get() {
+            return Ok(Some(linked.clone()));
+        }
+        let harvest = Harvest::new(&self.settings, &self.parts.module);
+        if !harvest.is_idle() {
+            return Ok(None);
+        }
+        let linked = Arc::new(self.link_with(harvest, &[])?);
+        Ok(Some(self.linked.get_or_init(|| linked).clone()))
     }
 
     fn link_with(&self, harvest: Harvest, watch: &[String]) -> Result<Linked, Failed> {
@@ -144,6 +156,17 @@ impl Tla {
         Against::check(self, asked, case, None)
     }
 
+    /// The report with the name of the specification and the values of its constants.
+    fn named_in(&self, report: Report, linked: &Linked) -> Report {
+        let program = &linked.loaded.program;
+        let shown = |value: &omnilink_tla::value::Value| value.display(&program.module.strings).to_string();
+        let constants = linked.given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
+        let spec = omnilink_report::Spec { name: self.path.display().to_string(), constants: constants.collect() };
+        let mut report = Report { spec, ..report };
+        report.notes.extend(misnamed(program));
+        report
+    }
+
     /// Calls `work` with a trace that is bound to the specification, without a search.
     pub fn with_bound<R>(
         &self,
@@ -153,7 +176,7 @@ impl Tla {
     ) -> Result<R, Failed> {
         let held = &*self.held(asked, case)?;
         let linked = self.link(held, &[], case.limits)?;
-        let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked };
+        let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked, begin: None };
         run.with_spec(&self.settings, |spec, history, _| {
             work(&Bound { run: &run, spec, history, config: &linked.config })
         })
@@ -182,27 +205,22 @@ impl Against for Tla {
         let held = &*self.held(asked, case)?;
         let linked = &*self.link(held, watch, case.limits)?;
         let asked = &self.with_level(asked, held, linked, case)?;
-        let run = Run { asked, label: case.label, limits: case.limits, held, linked };
+        let run = Run { asked, label: case.label, limits: case.limits, held, linked, begin: None };
         let streamed = match held {
             Held::Stream(stream) if case.witness.is_none() && builder.is_none() && self.may_stream(asked, stream) => {
                 run.check_stream(&self.settings, stream)?
             }
             _ => None,
         };
-        let mut report = match streamed {
+        let report = match streamed {
             Some(report) => report,
             None if asked.level().class() != Class::Strong => {
                 run.check_level(&self.settings, case.witness.is_some(), builder)?
             }
             None => run.check(&self.settings, &mut case.witness, builder)?,
         };
-        report.spec.name = self.path.display().to_string();
-        let program = &linked.loaded.program;
-        let shown = |value: &omnilink_tla::value::Value| value.display(&program.module.strings).to_string();
-        let constants = linked.given.iter().map(|(name, value)| Field { name: name.clone(), value: shown(value) });
-        report.spec.constants = constants.collect();
+        let mut report = self.named_in(report, linked);
         report.next = follow_up::commands(&Named::Module(&self.path), asked, case.recording, &report);
-        report.notes.extend(misnamed(program));
         Ok(report)
     }
 
@@ -219,7 +237,7 @@ impl Against for Tla {
         }
         let held = &*self.held(asked, case)?;
         let linked = self.link(held, &look.watch, case.limits)?;
-        let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked };
+        let run = Run { asked, label: case.label, limits: case.limits, held, linked: &linked, begin: None };
         let Inspection { timeline, way, .. } = shown;
         run.with_spec(&self.settings, |spec, history, _| run.walk(spec, history, way, look, timeline))
     }
@@ -335,6 +353,8 @@ struct Run<'a> {
     limits: &'a dyn Limits,
     held: &'a Held,
     linked: &'a Linked,
+    /// The states in which the trace begins, if not in the initial ones.
+    begin: Option<&'a [Value]>,
 }
 
 impl Run<'_> {
@@ -573,7 +593,11 @@ impl Run<'_> {
             let mut machine = Machine::new(self.program(), Box::new(world));
             let binder = Binder::new(self.program(), &self.linked.config, settings, &mut machine)
                 .map_err(|problems| self.wrong(&problems))?;
-            work(&mut TraceSpec::new(binder, machine))
+            let mut spec = TraceSpec::new(binder, machine);
+            if let Some(begin) = self.begin {
+                self.begin_in(&mut spec, begin)?;
+            }
+            work(&mut spec)
         });
         match (done, stop.limit()) {
             // An evaluation that ran out of time is not an error, and memory may be free again by now.

@@ -136,6 +136,11 @@ impl Checked {
     pub fn in_given_order(witness: Witness) -> Checked {
         Checked { method: Method::Given, ..decided(Verdict::Accepted(witness)) }
     }
+
+    /// The result of a search.
+    pub fn of_search<M: Model>(model: &M, report: Report<M::State>) -> Checked {
+        show(model, Vec::new(), Method::Search, report)
+    }
 }
 
 /// The method that decided a history.
@@ -410,10 +415,16 @@ fn unfailing<T>(replayed: Result<T, omnilink_search::ReplayError<Infallible>>) -
 }
 
 /// Models do not fail, so only the replay can.
+impl From<CheckError<Infallible>> for Error {
+    fn from(error: CheckError<Infallible>) -> Error {
+        match error {
+            CheckError::Unconfirmed(error) => Error::Unconfirmed(error),
+        }
+    }
+}
+
 pub(crate) fn confirmed<T>(result: Result<T, CheckError<Infallible>>) -> Result<T, Error> {
-    result.map_err(|error| match error {
-        CheckError::Unconfirmed(error) => Error::Unconfirmed(error),
-    })
+    result.map_err(Error::from)
 }
 
 pub(crate) fn show<M: Model>(model: &M, parts: Vec<String>, method: Method, report: Report<M::State>) -> Checked {

@@ -22,7 +22,6 @@
 
 pub mod atom;
 pub mod bank;
-pub mod between_cuts;
 mod bind;
 pub mod check;
 pub mod container;

@@ -4,12 +4,13 @@
 //! that are possible there, and has every operation since that may change the object. Operations that only observe it
 //! are left out one by one, as long as the rest still fails: an order of all of them would be one of the rest.
 
-use omnilink_history::{Call, History, Op, OpId, Verdict};
-use omnilink_search::Options;
+use std::convert::Infallible;
+
+use omnilink_history::{Call, History, Op, OpId};
+use omnilink_search::{CheckError, Options, Stretch, check_stretch};
 
 use crate::Model;
-use crate::between_cuts::{Stretch, check_stretch};
-use crate::check::{Error, Watcher};
+use crate::check::{Watcher, watched};
 
 /// A part of a history, with the states that it begins in.
 #[derive(Debug)]
@@ -60,10 +61,10 @@ pub fn smallest<M: Model>(
     }
     let cut = inside[0].interval.start();
     let before = stretch(model, None, Some(cut), &ops, options, watcher)?;
-    let states = before.carried.filter(|carried| carried.since == 0)?.states;
+    let states = before.cut.filter(|cut| cut.since == 0)?.states;
     let fails = |ops: &[Op<M::Op>]| {
         let checked = stretch(model, Some(states.clone()), None, ops, options, watcher);
-        checked.is_some_and(|found| matches!(found.checked.verdict, Verdict::Rejected(_)))
+        checked.is_some_and(|found| found.report.verdict.is_rejected())
     };
     if !fails(&inside) {
         return None;
@@ -95,9 +96,11 @@ fn stretch<M: Model>(
     let mut numbered = ops.iter().zip(0..);
     let next = || {
         let next = numbered.next();
-        Ok::<_, Error>(next.map(|(op, number)| Op { id: OpId(number), ..op.with(Some(op.call.clone())) }))
+        Ok::<_, CheckError<Infallible>>(
+            next.map(|(op, number)| Op { id: OpId(number), ..op.with(Some(op.call.clone())) }),
+        )
     };
-    check_stretch(model, begin, cut, next, options, watcher).ok()
+    check_stretch(model, begin, cut, next, options, &mut watched(watcher), |error| error).ok()
 }
 
 #[cfg(test)]

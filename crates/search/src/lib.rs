@@ -57,6 +57,7 @@ mod route;
 mod slots;
 mod spec;
 mod stream;
+mod stretch;
 mod trail;
 mod walk;
 
@@ -70,4 +71,5 @@ pub use crate::observe::{Stats, Unwatched, Watch, Widest};
 pub use crate::replay::{ReplayError, Unconfirmed, Witness, replay, replay_parts};
 pub use crate::route::{Ending, Route, Walked, successor};
 pub use crate::spec::{Spec, Successors};
+pub use crate::stretch::{Cut, Stretch, check_stretch};
 pub use crate::trail::Placed;

@@ -178,7 +178,7 @@ fn has_no_results(op: &Op<Call>) -> bool {
 pub struct Binder<'p> {
     program: &'p Program,
     settings: &'p Settings,
-    values: Values,
+    pub(crate) values: Values,
     pub(crate) actions: Vec<Action>,
     known: HashMap<(Arc<Schema>, bool), Known, FxBuildHasher>, // By names, and whether it never finished.
     on_unfinished: Option<u32>,

@@ -24,6 +24,7 @@ use rustc_hash::FxHashMap;
 use crate::bind::{Args, Binder, BoundStep, TraceOp};
 use crate::check::Broken;
 use crate::explain::shown_state;
+use crate::values::save;
 
 /// A specification with operations bound to it.
 pub struct TraceSpec<'p> {
@@ -33,6 +34,8 @@ pub struct TraceSpec<'p> {
     /// Whether a state that violates an invariant is a successor.
     ignores_invariants: Cell<bool>,
     found: RefCell<Vec<State>>,
+    /// The states in which histories begin, if not in the initial ones.
+    begin: Option<Vec<TraceState>>,
     initial: RefCell<Option<Vec<TraceState>>>,
     /// The successors of the initial states, by step.
     at_first: RefCell<AtFirst>,
@@ -110,6 +113,7 @@ impl<'p> TraceSpec<'p> {
             machine: RefCell::new(machine),
             ignores_invariants: Cell::new(false),
             found: RefCell::default(),
+            begin: None,
             initial: RefCell::default(),
             at_first: RefCell::default(),
             assumed: Vec::new(),
@@ -120,6 +124,31 @@ impl<'p> TraceSpec<'p> {
     /// [`id`](omnilink_report::State::id).
     pub fn assume(&mut self, assumed: Vec<Assumption<String>>) {
         self.assumed = assumed;
+    }
+
+    /// Has histories begin in these states from now on, as [`TraceSpec::save`] made them: those in which an earlier part of
+    /// a history ended. False if one is not a state of this specification.
+    pub fn begin_in(&mut self, saved: &[omnilink_history::Value]) -> Result<bool, Box<EvalError>> {
+        let states: Option<Result<Vec<TraceState>, _>> = saved.iter().map(|saved| self.load(saved)).collect();
+        let Some(states) = states else { return Ok(false) };
+        self.begin = Some(states?);
+        self.initial.take();
+        self.at_first.take();
+        Ok(true)
+    }
+
+    fn load(&self, saved: &omnilink_history::Value) -> Option<Result<TraceState, Box<EvalError>>> {
+        let omnilink_history::Value::Tuple(saved) = saved else { return None };
+        let strings = &self.program.module.strings;
+        let values: Option<State> = saved.iter().map(|saved| self.binder.values.load(saved, strings)).collect();
+        let values = values.filter(|values| values.len() == self.program.module.variables.len())?;
+        Some(self.with_machine(|machine| self.seen(machine, values)))
+    }
+
+    /// A state as a value, without the operations in flight there. `None` for a state with values that have no such form.
+    pub fn save(&self, state: &TraceState) -> Option<omnilink_history::Value> {
+        let values = state.values.iter().map(|value| save(value, &self.program.module.strings));
+        Some(omnilink_history::Value::Tuple(values.collect::<Option<_>>()?))
     }
 
     /// The value of a definition in a state, as printed.
@@ -373,8 +402,10 @@ impl Spec for TraceSpec<'_> {
             out.extend_from_slice(states);
             return Ok(());
         }
-        let mut states = Vec::new();
-        self.try_initial(&mut states).map_err(|error| Fault { op: None, state: None, error })?;
+        let mut states = self.begin.clone().unwrap_or_default();
+        if self.begin.is_none() {
+            self.try_initial(&mut states).map_err(|error| Fault { op: None, state: None, error })?;
+        }
         out.extend_from_slice(&states);
         *self.initial.borrow_mut() = Some(states);
         Ok(())

@@ -3,10 +3,13 @@
 //! Integers, Booleans, tuples, sets, records and functions translate to themselves. A string that is the name of a
 //! model value becomes that model value, because a trace cannot write one otherwise. The settings or the specification
 //! define the value for `nil`. Numbers that are not integers have no translation.
+//!
+//! Values of a state that is carried from one check to another are written and read differently: a string stays a string,
+//! and a model value is a record with one field, whose name no record of a specification has.
 
 use hashbrown::HashMap;
 use omnilink_tla::config::Config;
-use omnilink_tla::strings::Strings;
+use omnilink_tla::strings::{Str, Strings};
 use omnilink_tla::value::{Model, Value};
 use rustc_hash::FxBuildHasher;
 
@@ -84,9 +87,61 @@ impl Values {
         }
     }
 
+    /// Reads a value that [`save`] wrote. `None` for anything else.
+    pub(crate) fn load(&self, saved: &omnilink_history::Value, strings: &Strings) -> Option<Value> {
+        let all = |elements: &[omnilink_history::Value]| -> Option<Vec<Value>> {
+            elements.iter().map(|element| self.load(element, strings)).collect()
+        };
+        Some(match saved {
+            omnilink_history::Value::Bool(truth) => Value::Bool(*truth),
+            omnilink_history::Value::Int(number) => Value::Int(*number),
+            omnilink_history::Value::Str(text) => Value::Str(strings.str(text)),
+            omnilink_history::Value::Tuple(elements) => Value::seq(all(elements)?),
+            omnilink_history::Value::Set(set) => Value::set(all(set.elements())?).ok()?,
+            omnilink_history::Value::Function(function) => match function.pairs() {
+                [(field, name)] if field.as_str() == Some(MODEL) => Value::Model(*self.models.get(name.as_str()?)?),
+                pairs => {
+                    let pair = |(key, value): &_| Some((self.load(key, strings)?, self.load(value, strings)?));
+                    Value::pairs(pairs.iter().map(pair).collect::<Option<_>>()?).ok()?
+                }
+            },
+            omnilink_history::Value::Nil | omnilink_history::Value::Big(_) | omnilink_history::Value::Float(_) => {
+                return None;
+            }
+        })
+    }
+
     fn all(&self, elements: &[omnilink_history::Value], strings: &Strings) -> Result<Vec<Value>, Untranslatable> {
         elements.iter().map(|element| self.translate(element, strings)).collect()
     }
+}
+
+/// The field of a record that stands for a model value.
+const MODEL: &str = "model value";
+
+/// A value for [`Values::load`]. `None` for a record with the field that model values have.
+pub(crate) fn save(value: &Value, strings: &Strings) -> Option<omnilink_history::Value> {
+    let all = |elements: &[Value]| -> Option<Vec<omnilink_history::Value>> {
+        elements.iter().map(|element| save(element, strings)).collect()
+    };
+    Some(match value {
+        Value::Bool(truth) => omnilink_history::Value::Bool(*truth),
+        Value::Int(number) => omnilink_history::Value::Int(*number),
+        Value::Str(text) => omnilink_history::Value::str(strings.text(text)),
+        Value::Model(model) => {
+            let name = strings.text(&Str::Known(model.name));
+            omnilink_history::Value::record([(MODEL, omnilink_history::Value::str(name))])?
+        }
+        Value::Set(set) => omnilink_history::Value::set(all(set.elements())?),
+        Value::Seq(seq) => omnilink_history::Value::tuple(all(seq.elements())?),
+        Value::Fun(fun) => {
+            let (keys, values) = (all(fun.domain().elements())?, all(fun.values())?);
+            if keys.iter().any(|key| key.as_str() == Some(MODEL)) {
+                return None;
+            }
+            omnilink_history::Value::function(keys.into_iter().zip(values))?
+        }
+    })
 }
 
 /// Interns all strings of a value, so that comparing them is cheap.

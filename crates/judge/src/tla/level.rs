@@ -15,7 +15,7 @@ use crate::show::{ShowBuilder, ShowOptions, places};
 use crate::{Case, CheckOptions, Complaint, Failed, Stage};
 
 /// The definition of a companion that names the level.
-const LEVEL: &str = "Level";
+pub(super) const LEVEL: &str = "Level";
 
 /// The options, with the level of the settings if none was given.
 fn with_level(asked: &CheckOptions, settings: &Settings) -> Result<CheckOptions, Failed> {
@@ -40,7 +40,7 @@ impl Tla {
     ) -> Result<CheckOptions, Failed> {
         let mut asked = with_level(asked, &self.settings)?;
         if asked.level.is_none() {
-            let run = Run { asked: &asked, label: case.label, limits: case.limits, held, linked };
+            let run = Run { asked: &asked, label: case.label, limits: case.limits, held, linked, begin: None };
             asked.level = run.level_of_companion(&self.settings)?;
         }
         Ok(asked)
