@@ -668,31 +668,22 @@ impl Check<'_, '_> {
             notes.push(own_order::consequence(field, misfit, &verdict));
         }
         let processes = self.held.processes().len();
+        let history = omnilink_report::History {
+            name: self.label.into(),
+            operations,
+            processes,
+            cuts: crate::cuts(cuts),
+            ..omnilink_report::History::default()
+        };
         let report = Report {
-            schema: omnilink_report::SCHEMA.into(),
-            history: omnilink_report::History {
-                name: self.label.into(),
-                operations,
-                processes,
-                cuts: crate::cuts(cuts),
-                events: Vec::new(),
-            },
             spec: omnilink_report::Spec { name: self.spec.into(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),
-            level: None,
-            verdict,
             operations: self.held.describe(mentions.ids())?,
-            sources: Vec::new(),
             stats,
             assumed: crate::assumed(self.asked),
             notes,
-            tags: Vec::new(),
-            clock: None,
-            coverage: None,
-            ended: None,
-            interleaving: None,
             keys,
-            next: Vec::new(),
+            ..Report::new(history, verdict)
         };
         Ok((report, mentions.ids().to_vec()))
     }

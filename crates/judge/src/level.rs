@@ -170,31 +170,21 @@ impl Seen<'_> {
         }
         let mut stats = crate::stats(&found.stats, &found.method, &mut |id| mentions.op(id));
         stats.no_procedure = found.no_procedure;
+        let history = omnilink_report::History {
+            name: self.label.into(),
+            operations: Some(self.operations as u64),
+            processes: self.held.processes().len(),
+            cuts: crate::cuts(self.cuts),
+            ..omnilink_report::History::default()
+        };
         let report = Report {
-            schema: omnilink_report::SCHEMA.into(),
-            history: omnilink_report::History {
-                name: self.label.into(),
-                operations: Some(self.operations as u64),
-                processes: self.held.processes().len(),
-                cuts: crate::cuts(self.cuts),
-                events: Vec::new(),
-            },
             spec: omnilink_report::Spec { name: self.spec.into(), constants: Vec::new() },
             order: crate::order(&level),
             level: reported,
-            verdict,
             operations: self.held.describe(mentions.ids())?,
-            sources: Vec::new(),
             stats,
-            assumed: Vec::new(),
             notes: level.caveat().map(str::to_owned).into_iter().collect(),
-            tags: Vec::new(),
-            clock: None,
-            coverage: None,
-            ended: None,
-            interleaving: None,
-            keys: None,
-            next: Vec::new(),
+            ..Report::new(history, verdict)
         };
         Ok((report, mentions.ids().to_vec()))
     }

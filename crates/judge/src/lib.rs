@@ -465,40 +465,18 @@ pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage
         })),
         _ => inconclusive(stop, format!("{stop} while {stage}")),
     };
+    let history = omnilink_report::History { name: label.into(), ..omnilink_report::History::default() };
     Report {
-        schema: omnilink_report::SCHEMA.into(),
-        history: omnilink_report::History {
-            name: label.into(),
-            operations: None,
-            processes: 0,
-            cuts: Vec::new(),
-            events: Vec::new(),
-        },
         spec: omnilink_report::Spec { name: spec.into(), constants: Vec::new() },
         order: order(level),
         level: reported(level),
-        verdict,
-        operations: Vec::new(),
-        sources: Vec::new(),
         stats: omnilink_report::Stats {
             method: "given up".into(),
             returned: if stage == Stage::Searching { operations } else { 0 },
-            evaluations: 0,
-            generated: 0,
-            distinct: 0,
-            widest: None,
-            seconds: 0.0,
-            no_procedure: None,
+            ..omnilink_report::Stats::default()
         },
-        assumed: Vec::new(),
         notes: note.into_iter().collect(),
-        tags: Vec::new(),
-        clock: None,
-        coverage: None,
-        ended: None,
-        interleaving: None,
-        keys: None,
-        next: Vec::new(),
+        ..Report::new(history, verdict)
     }
 }
 

@@ -263,7 +263,6 @@ impl LogRun<'_> {
             report_builder.mentioned().iter().map(|id| described(&ops[id.index()], &names)).collect();
         let stats = omnilink_report::Stats {
             method: if options.exhaustive { "searched by level" } else { "searched best first" }.to_owned(),
-            no_procedure: None,
             // The sentence of an undecided log says how many events are explained.
             returned: match checked.outcome {
                 LogOutcome::Inconclusive(..) => 0,
@@ -272,34 +271,23 @@ impl LogRun<'_> {
             evaluations: checked.stats.evaluations,
             generated: checked.stats.generated,
             distinct: checked.stats.distinct,
-            widest: None,
-            seconds: 0.0,
+            ..omnilink_report::Stats::default()
+        };
+        let history = omnilink_report::History {
+            name: self.label.into(),
+            operations: Some(total),
+            processes: bound.processes.len(),
+            cuts: self.prepared.cuts(),
+            ..omnilink_report::History::default()
         };
         Ok(Report {
-            schema: omnilink_report::SCHEMA.into(),
-            history: omnilink_report::History {
-                name: self.label.into(),
-                operations: Some(total),
-                processes: bound.processes.len(),
-                cuts: self.prepared.cuts(),
-                events: Vec::new(),
-            },
-            spec: omnilink_report::Spec { name: String::new(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),
-            level: None,
-            verdict,
             operations: described,
             sources: report_builder.sources(self.program),
             stats,
-            assumed: Vec::new(),
             notes,
-            tags: Vec::new(),
-            clock: None,
             coverage: self.asked.coverage.then(|| omnilink_logs::coverage(&bound, self.program, &checked)),
-            ended: None,
-            interleaving: None,
-            keys: None,
-            next: Vec::new(),
+            ..Report::new(history, verdict)
         })
     }
 

@@ -457,31 +457,20 @@ impl Run<'_> {
         stats: omnilink_report::Stats,
         report_builder: &ReportBuilder,
     ) -> Result<Report, Failed> {
+        let history = omnilink_report::History {
+            name: self.label.into(),
+            operations: Some(operations as u64),
+            processes: self.held.processes().len(),
+            cuts: crate::cuts(cuts),
+            ..omnilink_report::History::default()
+        };
         Ok(Report {
-            schema: omnilink_report::SCHEMA.into(),
-            history: omnilink_report::History {
-                name: self.label.into(),
-                operations: Some(operations as u64),
-                processes: self.held.processes().len(),
-                cuts: crate::cuts(cuts),
-                events: Vec::new(),
-            },
-            spec: omnilink_report::Spec { name: String::new(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),
-            level: None,
-            verdict,
             operations: self.held.describe(report_builder.mentioned())?,
             sources: report_builder.sources(self.program()),
             stats,
             assumed: crate::assumed(self.asked),
-            notes: Vec::new(),
-            tags: Vec::new(),
-            clock: None,
-            coverage: None,
-            ended: None,
-            interleaving: None,
-            keys: None,
-            next: Vec::new(),
+            ..Report::new(history, verdict)
         })
     }
 

@@ -106,7 +106,7 @@ pub struct Problem {
 }
 
 /// The history that was checked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct History {
     /// The user's name for the history: mostly a path.
     pub name: String,
@@ -139,7 +139,7 @@ pub struct Event {
 }
 
 /// The specification.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spec {
     /// The user's name for it: a path, or the name of a built-in one.
     pub name: String,
@@ -696,7 +696,7 @@ pub struct Span {
 }
 
 /// The cost of a check.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stats {
     /// The method that found the verdict, in words.
     pub method: String,
@@ -750,6 +750,30 @@ impl Operation {
 }
 
 impl Report {
+    /// A report with a history and a verdict, and nothing else to say.
+    pub fn new(history: History, verdict: Verdict) -> Report {
+        Report {
+            schema: SCHEMA.into(),
+            history,
+            spec: Spec::default(),
+            order: Order::RealTime,
+            level: None,
+            verdict,
+            operations: Vec::new(),
+            sources: Vec::new(),
+            stats: Stats::default(),
+            assumed: Vec::new(),
+            notes: Vec::new(),
+            tags: Vec::new(),
+            clock: None,
+            coverage: None,
+            ended: None,
+            interleaving: None,
+            keys: None,
+            next: Vec::new(),
+        }
+    }
+
     /// The operation at this index.
     pub fn op(&self, op: OpRef) -> &Operation {
         &self.operations[op.0]
