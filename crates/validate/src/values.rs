@@ -129,8 +129,8 @@ pub(crate) fn save(value: &Value, strings: &Strings) -> Option<omnilink_history:
         Value::Int(number) => omnilink_history::Value::Int(*number),
         Value::Str(text) => omnilink_history::Value::str(strings.text(text)),
         Value::Model(model) => {
-            let name = strings.text(&Str::Known(model.name));
-            omnilink_history::Value::record([(MODEL, omnilink_history::Value::str(name))])?
+            let name = Str::Known(model.name);
+            omnilink_history::Value::record([(MODEL, omnilink_history::Value::str(strings.text(&name)))])?
         }
         Value::Set(set) => omnilink_history::Value::set(all(set.elements())?),
         Value::Seq(seq) => omnilink_history::Value::tuple(all(seq.elements())?),
