@@ -45,9 +45,16 @@ pub(crate) fn model_checkers(workspace: &Workspace) -> Result<()> {
 /// Looks for seeded mistakes, shrinks what fails, and runs the corrected programs.
 pub(crate) fn seeded(workspace: &Workspace) -> Result<()> {
     let place = workspace.build_programs()?;
-    for options in ["--seeds 2 --at-least 22", "--seeds 1 --shrink", "--seeds 1 --right 10", "--litmus"] {
+    let runs = [
+        "--ways fuzz,rust-fuzz,test --seeds 2 --at-least 22",
+        "--ways rust-lineup --seeds 1",
+        "--ways fuzz,rust-fuzz,test --seeds 1 --shrink",
+        "--ways fuzz,rust-fuzz,test --right 10",
+        "--litmus",
+    ];
+    for options in runs {
         let mut command = Command::new(workspace.root().join("bench/seeded/run.py"));
-        call(with_path(&mut command, &place)?.args(["--ways", "fuzz,test"]).args(options.split(' ')))?;
+        call(with_path(&mut command, &place)?.args(options.split(' ')))?;
     }
     Ok(())
 }

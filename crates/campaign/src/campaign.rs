@@ -21,7 +21,7 @@ use crate::interleaving::meeting_places;
 use crate::ledger::{Described, Entry, Ledger, commit_of};
 use crate::overview::today;
 use crate::race;
-use crate::schedule_source::{Choice, Tier};
+use crate::schedule_source::{Choice, ScheduleSource};
 use crate::tally::{self, Kind, Problem, Seen, Tally};
 use crate::{
     Budget, Count, Decided, DfsOptions, Error, Explored, Free, Harness, Host, How, Judging, Schedules, Stopped,
@@ -145,38 +145,38 @@ impl Campaign {
     /// Runs it. Events come from one thread at a time.
     pub fn run(&self, tell: &mut (dyn FnMut(Event<'_>) + Send)) -> Result<Findings, Error> {
         self.clear()?;
-        let tier = self.choose_tier(tell);
+        let source = self.choose_source(tell);
         self.clear()?;
-        let tier = tier?;
-        let workload = self.workload_for(&tier);
-        self.announce(&workload, &tier, tell);
+        let source = source?;
+        let workload = self.workload_for(&source);
+        self.announce(&workload, &source, tell);
         let started = Instant::now();
         let budget = Budget {
             executions: workload.runs,
             until: workload.time.and_then(|time| started.checked_add(time)),
             is_interrupted: self.host.is_interrupted,
         };
-        let control = match &tier {
-            Tier::Controlled(harness, scheduling) => Some((&**harness, scheduling.how)),
-            Tier::Rr(_) | Tier::Free => None,
+        let control = match &source {
+            ScheduleSource::Controlled(harness, scheduling) => Some((&**harness, scheduling.how)),
+            ScheduleSource::Rr(_) | ScheduleSource::Free => None,
         };
         let (environment, today) = (Environment::here(), today());
         let mut checks =
             Checks { campaign: self, control, environment, today, tally: Tally::default(), started, tell, error: None };
         let input = |number| workload.plan(number);
-        let explored = match &tier {
-            Tier::Controlled(harness, scheduling) => {
+        let explored = match &source {
+            ScheduleSource::Controlled(harness, scheduling) => {
                 let mut schedules = Schedules::new(harness, scheduling, input)?;
                 let stopped = overlap(&budget, || schedules.execute(), &mut checks);
                 stopped.map(|stopped| Some(schedules.explored(stopped)))
             }
-            Tier::Rr(rr) => self.run_freely(&budget, Some(rr), input, &mut checks).map(|_| None),
-            Tier::Free => self.run_freely(&budget, None, input, &mut checks).map(|_| None),
+            ScheduleSource::Rr(rr) => self.run_freely(&budget, Some(rr), input, &mut checks).map(|_| None),
+            ScheduleSource::Free => self.run_freely(&budget, None, input, &mut checks).map(|_| None),
         };
         let (explored, stopped) = explored.map_or_else(|error| (None, Some(error)), |explored| (explored, None));
         let (tally, took) = (checks.tally, started.elapsed());
         let mut error = checks.error.or(stopped);
-        let described = self.describe(&tier, explored.as_ref(), took);
+        let described = self.describe(&source, explored.as_ref(), took);
         let earlier = self.note(&tally, described).unwrap_or_else(|failed| {
             error.get_or_insert(failed);
             Vec::new()
@@ -195,7 +195,7 @@ impl Campaign {
         Ok(earlier)
     }
 
-    fn describe(&self, tier: &Tier, explored: Option<&Explored>, took: Duration) -> Described {
+    fn describe(&self, source: &ScheduleSource, explored: Option<&Explored>, took: Duration) -> Described {
         let directory = &self.program.directory;
         let named = if self.is_given { self.program.run.first().map(PathBuf::from) } else { None };
         let path = named.unwrap_or_else(|| directory.canonicalize().unwrap_or_else(|_| directory.clone()));
@@ -204,7 +204,7 @@ impl Campaign {
             commit: commit_of(directory),
             object: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             spec: self.spec.clone(),
-            how: tier.words(),
+            how: source.words(),
             seed: self.workload.seed,
             seconds: took.as_secs_f64(),
             stops_at_first: !self.keeps_going,

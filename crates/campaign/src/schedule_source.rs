@@ -27,21 +27,21 @@ pub enum Choice {
 }
 
 /// The scheduling in use.
-pub(crate) enum Tier {
+pub(crate) enum ScheduleSource {
     Controlled(Box<Harness>, Scheduling),
     Rr(String),
     Free,
 }
 
-impl Tier {
+impl ScheduleSource {
     /// How programs are scheduled, in a few words.
     pub(crate) fn words(&self) -> String {
         match self {
-            Tier::Controlled(_, Scheduling { how, order, .. }) => {
+            ScheduleSource::Controlled(_, Scheduling { how, order, .. }) => {
                 format!("controlled, {}{}", how.name(), if order.weak { ", weak memory" } else { "" })
             }
-            Tier::Rr(_) => "recorded with rr".to_owned(),
-            Tier::Free => "free".to_owned(),
+            ScheduleSource::Rr(_) => "recorded with rr".to_owned(),
+            ScheduleSource::Free => "free".to_owned(),
         }
     }
 }
@@ -51,7 +51,7 @@ const FALLBACK_BOUND: u32 = 2;
 
 impl Campaign {
     /// Builds the harness for the best scheduling available, or for the requested one.
-    pub(crate) fn choose_tier(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<Tier, Error> {
+    pub(crate) fn choose_source(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<ScheduleSource, Error> {
         match &self.choice {
             Choice::Rr(rr) => {
                 self.build(tell)?;
@@ -59,31 +59,31 @@ impl Campaign {
                     let message = format!("`{rr}` cannot be used here: {why}");
                     Error::with_help("--rr", message, "omit `--rr` to control or perturb threads instead")
                 })?;
-                Ok(Tier::Rr(rr.clone()))
+                Ok(ScheduleSource::Rr(rr.clone()))
             }
-            Choice::Free => self.build(tell).map(|()| Tier::Free),
+            Choice::Free => self.build(tell).map(|()| ScheduleSource::Free),
             Choice::Controlled(how) => match self.build_controlled(tell) {
                 Err(_) if (self.host.is_interrupted)() => Err(Error::Interrupted),
-                Ok(harness) => Ok(self.controlled_tier(harness, *how, tell)),
+                Ok(harness) => Ok(self.controlled_source(harness, *how, tell)),
                 Err(why) => Err(Error::with_help("--schedule", why, "use `--schedule free` to run it without control")),
             },
             Choice::Best => match self.build_controlled(tell) {
                 Err(_) if (self.host.is_interrupted)() => Err(Error::Interrupted),
-                Ok(harness) => Ok(self.controlled_tier(harness, How::Mix, tell)),
+                Ok(harness) => Ok(self.controlled_source(harness, How::Mix, tell)),
                 Err(why) => {
                     // What keeps it from being built at all is reported once.
                     self.build(tell)?;
                     tell(Event::Said(format!("not controlled: {why}")));
-                    Ok(if self.probe_rr("rr").is_ok() { Tier::Rr("rr".into()) } else { Tier::Free })
+                    Ok(if self.probe_rr("rr").is_ok() { ScheduleSource::Rr("rr".into()) } else { ScheduleSource::Free })
                 }
             },
         }
     }
 
-    fn controlled_tier(&self, harness: Harness, how: How, tell: &mut dyn FnMut(Event<'_>)) -> Tier {
+    fn controlled_source(&self, harness: Harness, how: How, tell: &mut dyn FnMut(Event<'_>)) -> ScheduleSource {
         let order = ExecutionOrder { seed: self.workload.seed, ..self.order.clone() };
         let scheduling = Scheduling::suited(&harness, how, order, self.dfs, &mut |said| tell(Event::Said(said)));
-        Tier::Controlled(Box::new(harness), scheduling)
+        ScheduleSource::Controlled(Box::new(harness), scheduling)
     }
 
     fn build_controlled(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<Harness, String> {
@@ -126,11 +126,11 @@ impl Campaign {
         omnilink_explore::rr::probe(rr, &scratch)
     }
 
-    /// The workload, with the tier's defaults for what the user leaves open.
-    pub(crate) fn workload_for(&self, tier: &Tier) -> Workload {
-        match tier {
-            Tier::Controlled(_, scheduling) => controlled(&self.workload, scheduling.how, &self.asked),
-            Tier::Rr(_) | Tier::Free => self.workload.clone(),
+    /// The workload, with the source's defaults for what the user leaves open.
+    pub(crate) fn workload_for(&self, source: &ScheduleSource) -> Workload {
+        match source {
+            ScheduleSource::Controlled(_, scheduling) => controlled(&self.workload, scheduling.how, &self.asked),
+            ScheduleSource::Rr(_) | ScheduleSource::Free => self.workload.clone(),
         }
     }
 
@@ -149,13 +149,13 @@ impl Campaign {
             .then(|| format!("controlled runs are short: ignoring {keys} of the profile; override with {options}"))
     }
 
-    pub(crate) fn announce(&self, workload: &Workload, tier: &Tier, tell: &mut dyn FnMut(Event<'_>)) {
+    pub(crate) fn announce(&self, workload: &Workload, source: &ScheduleSource, tell: &mut dyn FnMut(Event<'_>)) {
         let Workload { seed, runs, time, threads, operations, perturb, .. } = workload;
         let number = |range: &RangeInclusive<usize>, what: &str| match range.start() == range.end() {
             true => counted(*range.start() as u64, what),
             false => format!("{} to {} {what}s", range.start(), range.end()),
         };
-        let explores = matches!(tier, Tier::Controlled(_, scheduling) if scheduling.how.is_exploration());
+        let explores = matches!(source, ScheduleSource::Controlled(_, scheduling) if scheduling.how.is_exploration());
         let runs = match *runs {
             u64::MAX if explores => Some("all schedules".to_owned()),
             u64::MAX => None,
@@ -165,11 +165,10 @@ impl Campaign {
         let limits: Vec<String> = runs.into_iter().chain(time).collect();
         let limits = limits.join(" or ");
         let perturb: Vec<&str> = perturb.iter().map(|disturbance| disturbance.name()).collect();
-        let schedule = match tier {
-            Tier::Controlled(_, scheduling) => {
+        let schedule = match source {
+            ScheduleSource::Controlled(_, scheduling) => {
                 let Scheduling { how, order, .. } = scheduling;
-                let turns =
-                    if scheduling.has_weak_turns() { "; half of the runs with weak memory as in C11" } else { "" };
+                let turns = if scheduling.has_weak_turns() { "; half of the runs with weak memory" } else { "" };
                 let plain = match (order.plain, order.races) {
                     (true, _) | (false, true) => "",
                     (false, false) => "; plain accesses are not steps, see `--plain`",
@@ -177,10 +176,12 @@ impl Campaign {
                 let weak = ", weak memory as in C11: a failure may be impossible on your processor";
                 format!("controlled ({}{turns}{plain}){}", how.name(), if order.weak { weak } else { "" })
             }
-            Tier::Rr(rr) => format!("recorded with `{rr} record --chaos`, disturbances: {}", perturb.join(", ")),
-            Tier::Free => format!("disturbances: {}", perturb.join(", ")),
+            ScheduleSource::Rr(rr) => {
+                format!("recorded with `{rr} record --chaos`, disturbances: {}", perturb.join(", "))
+            }
+            ScheduleSource::Free => format!("disturbances: {}", perturb.join(", ")),
         };
-        if let Tier::Controlled(..) = tier
+        if let ScheduleSource::Controlled(..) = source
             && let Some(ignored) = self.ignored_keys(workload)
         {
             tell(Event::Said(ignored));

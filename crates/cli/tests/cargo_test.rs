@@ -132,10 +132,10 @@ fn each_test_has_a_verdict_and_failures_are_kept() {
     let directory = tool::directory("cargo-test");
     let manifest = manifest("tiny", "[workspace]\n");
     let tiny = package(&directory, "tiny", &[("Cargo.toml", &manifest), ("src/lib.rs", LIBRARY)]);
-    let (said, code) = cargo(&tiny, "test --lib");
+    let (said, code) = cargo(&tiny, "test --lib --runs 1000");
     assert_eq!(code, 5, "{said}");
     insta::assert_snapshot!(lines(&said, &["test ", "running"]), @"
-    running 7 tests under control: 1000 schedules each or 20s (mix, seeds from 1)
+    running 7 tests under control: 1000 schedules each (mix, seeds from 1)
     test tests::adds ... ok (1000 schedules)
     test tests::alone ... ok (starts no thread)
     test tests::does_not_panic ... FAILED (did not panic, seed …)
@@ -431,14 +431,16 @@ fn tests_are_selected_as_by_the_test_harness() {
     test result: ok. 2 passed; 0 failed; 1 ignored
     exit 0
     ");
-    insta::assert_snapshot!(check("-- --exact tests::adds"), @"
-    test tests::adds ... ok (1000 schedules)
+    let (said, _) = cargo(&tiny, "test --lib -- --exact tests::alone");
+    assert!(said.contains("running 1 test under control: 1000 schedules each or 20s (mix, seeds from 1)"), "{said}");
+    insta::assert_snapshot!(check("--runs 100 -- --exact tests::adds"), @"
+    test tests::adds ... ok (100 schedules)
     test result: ok. 1 passed; 0 failed; 0 ignored
     exit 0
     ");
     // Only weak memory shows it, which `mix` has in turns.
-    insta::assert_snapshot!(check("--schedule pos -- --ignored"), @"
-    test tests::publishes_too_early ... ok (1000 schedules)
+    insta::assert_snapshot!(check("--runs 100 --schedule pos -- --ignored"), @"
+    test tests::publishes_too_early ... ok (100 schedules)
     test result: ok. 1 passed; 0 failed; 0 ignored
     exit 0
     ");
@@ -459,8 +461,8 @@ fn tests_are_selected_as_by_the_test_harness() {
     error: test failed, to rerun pass `--lib`
     exit 2
     ");
-    insta::assert_snapshot!(check("--max-steps 30 adds"), @"
-    test tests::adds ... inconclusive (1000 of 1000 schedules took more than 30 steps)
+    insta::assert_snapshot!(check("--runs 100 --max-steps 30 adds"), @"
+    test tests::adds ... inconclusive (100 of 100 schedules took more than 30 steps)
     test result: inconclusive. 0 passed; 0 failed; 1 inconclusive; 0 ignored
     error: test failed, to rerun pass `--lib`
     exit 3
@@ -556,7 +558,7 @@ fn tasks_of_tokio_are_controlled() {
         assert!(std::env::var_os("CI").is_none(), "{said}");
         return eprintln!("left out: {said}");
     }
-    let (said, _) = cargo(&tiny, "test --lib");
+    let (said, _) = cargo(&tiny, "test --lib --runs 1000");
     insta::assert_snapshot!(lines(&said, &["test "]), @"
     test tests::both_updates_count ... FAILED (panicked, seed …)
     test tests::sleeps_an_hour ... ok (1000 schedules)

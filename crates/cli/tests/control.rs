@@ -122,7 +122,7 @@ fn a_lost_update_is_found_replayed_made_smaller_and_debugged() {
     let found = run(&directory, "fuzz --seed 1 --threads 3 --ops 4");
     assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
     insta::assert_snapshot!(lines(&found.stdout, &["fuzzing", "replayed", "error"]), @"
-    fuzzing against counter: 10s, 3 threads, 4 operations each, controlled (mix; half of the runs with weak memory as in C11), seeds from 1
+    fuzzing against counter: 10s, 3 threads, 4 operations each, controlled (mix; half of the runs with weak memory), seeds from 1
     error: T1:0 `increment() = value: 1` fits nowhere: this operation adds 1 to 0, but the counter is at 3
     replayed once in a fresh process: identical
     ");

@@ -89,3 +89,24 @@ fn what_the_actions_refuse_is_rejected() {
 fn an_order_that_keeps_the_invariant_is_enough() {
     insta::assert_snapshot!(agreed("Low", &[("Add", 0), ("Read", 1)]), @"accepted");
 }
+
+#[test]
+fn without_an_initial_state_nothing_is_accepted() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let module = VAULT.replace("Init == level = 0", "Init == level = 0 /\\ level # 0");
+    std::fs::write(directory.path().join("Vault.tla"), module).expect("a file");
+    let spec = directory.path().join("Vault.tla").display().to_string();
+    let trace = directory.path().join("t.txt");
+    // Unfinished operations may all have had no effect.
+    std::fs::write(&trace, "a [1 ...] Add(n: 1)\nb [3 ...] Add(n: 2)\n").expect("a file");
+    let names = ["eventual", "pram", "causal", "monotonic-writes", "sequential", "linearizable"];
+    let orders = names.map(|level| (Some(level.parse().expect("a level")), None));
+    for (level, order_by) in orders.into_iter().chain([(None, Some("n".to_owned()))]) {
+        let options = CheckOptions { level, order_by, ..CheckOptions::default() };
+        let about = format!("{:?} {:?}", options.level, options.order_by);
+        let judge = Judge::new(&spec, options).expect("a specification");
+        let recording = Recording::at(&trace, None);
+        let report = judge.report(&mut Case { recording: &recording, label: "t", witness: None, limits: &Unlimited });
+        assert_eq!(report.expect("a verdict").verdict.word(), "rejected", "{about}");
+    }
+}

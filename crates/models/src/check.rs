@@ -287,7 +287,7 @@ pub fn check_assuming<M: Model>(
     watcher: &dyn Watcher,
 ) -> Result<Checked, Error> {
     let bound = bind_all(model, history)?;
-    let report = search_assuming(&Erased(model), &erase(&bound), &such(model, assumed), options, watcher)?;
+    let report = search_assuming(&Erased(model), &erase(&bound), &with_predicates(model, assumed), options, watcher)?;
     let report = report.map_states(|since| since.state.get::<M::State>().clone());
     Ok(show(model, Vec::new(), Method::Search, report))
 }
@@ -295,7 +295,7 @@ pub fn check_assuming<M: Model>(
 fn search_assuming(
     spec: AnySpec<'_, Infallible>,
     history: &History<AnyOp>,
-    assumed: &[Assumption<Predicate<'_>>],
+    assumed: &[Assumption<StatePredicate<'_>>],
     options: &omnilink_search::Options,
     watcher: &dyn Watcher,
 ) -> Result<Report<Since<AnyState>>, Error> {
@@ -324,14 +324,14 @@ pub fn walk<M: Model>(
         return Ok(walked.map_states(|state| model.show(&state)));
     }
     refuse_mixed(model, history)?;
-    let walked = walk_assuming(&Erased(model), &erase(&bound), &such(model, assumed), route, until, most)?;
+    let walked = walk_assuming(&Erased(model), &erase(&bound), &with_predicates(model, assumed), route, until, most)?;
     Ok(walked.map_states(|since| model.show(since.state.get())))
 }
 
 fn walk_assuming(
     spec: AnySpec<'_, Infallible>,
     history: &History<AnyOp>,
-    assumed: &[Assumption<Predicate<'_>>],
+    assumed: &[Assumption<StatePredicate<'_>>],
     route: &Route,
     until: Option<usize>,
     most: usize,
@@ -340,18 +340,18 @@ fn walk_assuming(
     unfailing(route.walk(&spec, &spec.mark_all(history), until, most))
 }
 
-type Predicate<'a> = Box<dyn Fn(&AnyState) -> bool + 'a>;
+type StatePredicate<'a> = Box<dyn Fn(&AnyState) -> bool + 'a>;
 
 /// The assumptions, with predicates on states.
-fn such<'a, M: Model>(model: &'a M, assumed: &'a [Assumed]) -> Vec<Assumption<Predicate<'a>>> {
-    let such = |assumption: &'a Assumed| match assumption {
+fn with_predicates<'a, M: Model>(model: &'a M, assumed: &'a [Assumed]) -> Vec<Assumption<StatePredicate<'a>>> {
+    let with_predicate = |assumption: &'a Assumed| match assumption {
         Assumption::Before(first, second) => Assumption::Before(*first, *second),
         Assumption::LeadsTo(op, is_meant) => {
-            let is_such = move |state: &AnyState| is_meant(&model.show(state.get()));
-            Assumption::LeadsTo(*op, Box::new(is_such) as Predicate<'a>)
+            let holds = move |state: &AnyState| is_meant(&model.show(state.get()));
+            Assumption::LeadsTo(*op, Box::new(holds) as StatePredicate<'a>)
         }
     };
-    assumed.iter().map(such).collect()
+    assumed.iter().map(with_predicate).collect()
 }
 
 fn erase<T: Clone + Eq + 'static>(history: &History<T>) -> History<AnyOp> {
@@ -414,7 +414,6 @@ fn unfailing<T>(replayed: Result<T, omnilink_search::ReplayError<Infallible>>) -
     })
 }
 
-/// Models do not fail, so only the replay can.
 impl From<CheckError<Infallible>> for Error {
     fn from(error: CheckError<Infallible>) -> Error {
         match error {
@@ -423,6 +422,7 @@ impl From<CheckError<Infallible>> for Error {
     }
 }
 
+/// Models do not fail, so only the replay can.
 pub(crate) fn confirmed<T>(result: Result<T, CheckError<Infallible>>) -> Result<T, Error> {
     result.map_err(Error::from)
 }

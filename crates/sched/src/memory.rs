@@ -112,7 +112,8 @@ pub(crate) struct Memory {
     returned: Clock,
     /// Whether only plain stores are outdated for a while: one that another thread has read is read by all from then on,
     /// and so are read-modify-writes, and what has returned. Processors make stores visible in time and, except for POWER,
-    /// to all other threads at once, and read-modify-writes do not wait in a buffer; C11 demands none of it.
+    /// to all other threads at once, and read-modify-writes do not wait in a buffer; a `seq_cst` one orders like a fence. C11 demands
+    /// none of it.
     pub(crate) is_fresh: bool,
 }
 

@@ -390,6 +390,7 @@ impl<'s, S: Spec, C: Slots> Run<'s, S, C> {
         let verdict = match self.ending.take() {
             Some(Ending::Stopped(stop)) => Verdict::Inconclusive(stop),
             Some(Ending::Rejected(explanation)) => Verdict::Rejected(explanation),
+            None if self.engine.has_dropped() && self.engine.is_empty() => Verdict::Inconclusive(Stop::Width),
             None if self.engine.is_empty() => {
                 Verdict::Rejected(Explanation { blocked: Vec::new(), explained: 0, stuck: Vec::new() })
             }

@@ -160,6 +160,10 @@ impl<'s, S: Spec, R: Ord + Clone, P: Borrow<S::Op>> Follower<'s, S, R, P> {
         if op.is_last {
             return Ok(Some(Misfit::Unranked(op.id)));
         }
+        // Without an initial state no order is legal, not even an empty one.
+        if self.states.is_empty() {
+            return Ok(Some(self.disabled(&op)));
+        }
         let start = op.interval.start();
         while self.ends.peek().is_some_and(|Reverse((end, ..))| *end < start)
             && let Some(Reverse((_, rank, op))) = self.ends.pop()

@@ -147,6 +147,32 @@ fn an_operation_that_was_blocked_leaves_the_order_incomplete() {
     assert_eq!(misfit, Some(Misfit::Unranked(OpId(0))));
 }
 
+/// A specification without an initial state.
+struct Nowhere;
+
+impl Spec for Nowhere {
+    type Op = u8;
+    type State = u8;
+    type Error = Infallible;
+
+    fn initial(&self, _: &mut Vec<u8>) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn step(&self, state: &u8, _: &u8, out: &mut Successors<u8>) -> Result<(), Infallible> {
+        out.done(*state);
+        Ok(())
+    }
+}
+
+#[test]
+fn without_an_initial_state_no_order_is_followed() {
+    let history = History::from_calls([(0, 0, None, 0)]).expect("a history");
+    let Ok(mut follower) = Follower::<_, u32, _>::new(&Nowhere, false);
+    let Ok(misfit) = follower.push(history.ops()[0].clone(), Some(1));
+    assert!(matches!(misfit, Some(Misfit::Disabled { state: None, .. })), "{misfit:?}");
+}
+
 /// Operations that may take any number of steps before they return the bit, each of which flips it.
 struct Flips;
 

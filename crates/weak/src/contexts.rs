@@ -160,6 +160,9 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
 
     pub(crate) fn search(&mut self) -> Result<Found, ViewError<S::Error>> {
         let mut now = Execution { lin: Vec::new(), vis: vec![0; self.ops.len()] };
+        if self.runs.sets[self.runs.initial as usize].is_empty() {
+            return Ok(Found::Rejected(now));
+        }
         Ok(match self.extend(&mut now, 0)? {
             Ok(true) => Found::Accepted(now),
             Ok(false) => Found::Rejected(std::mem::take(&mut self.longest)),

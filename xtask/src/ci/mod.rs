@@ -253,7 +253,8 @@ const PARTS: &[Part] = &[
             ),
             Step::new(
                 "seeded",
-                "`bench/seeded/run.py`: 22 of 24 seeded mistakes are found by default, and nothing in the corrected programs",
+                "`bench/seeded/run.py`: 22 of 24 seeded mistakes are found by default, shrink to what fails as before, and nothing is found in \
+                 the corrected programs; litmus tests show what C++20 allows",
                 bench::seeded,
             )
             .needs(&["python3", "c++"]),

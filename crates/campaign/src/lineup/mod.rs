@@ -107,6 +107,23 @@ pub struct Tested {
     pub verdict: LineupVerdict,
 }
 
+impl Tested {
+    /// Why it failed, in a line, if it did.
+    pub fn cause(&self) -> Option<String> {
+        let ended = |ended: &Ended| failure_of(ended).unwrap_or_else(|| "it did not end".to_owned());
+        match &self.verdict {
+            LineupVerdict::Nondeterministic(difference) => Some(difference.headline(&self.test)),
+            LineupVerdict::Unexplained(unexplained) => {
+                Some(omnilink_lineup::headline(&self.test, &unexplained.failure))
+            }
+            LineupVerdict::Raced(raced) => Some(raced.cause.clone()),
+            LineupVerdict::Broken(how) => Some(ended(how)),
+            LineupVerdict::Crashed(crashed) => Some(ended(&crashed.run.ran.ended)),
+            _ => None,
+        }
+    }
+}
+
 impl ObjectProgram {
     /// Builds the object program of these settings, unless that is done, and asks it for its calls.
     pub fn build(
@@ -190,6 +207,10 @@ impl ObjectProgram {
                 return Ok(tested);
             }
             Serially::OutOfTime => {
+                tested.verdict = LineupVerdict::OutOfTime;
+                return Ok(tested);
+            }
+            Serially::NotStarted => {
                 tested.verdict = LineupVerdict::Unfinished;
                 return Ok(tested);
             }
@@ -207,7 +228,7 @@ impl ObjectProgram {
         let is_complete = tested.explored.as_ref().is_some_and(Explored::covers_all);
         let is_given_up = tested.explored.as_ref().is_some_and(|explored| explored.given_up().is_some());
         let is_open = match tested.verdict {
-            LineupVerdict::Passed | LineupVerdict::Unfinished => true,
+            LineupVerdict::Passed | LineupVerdict::OutOfTime | LineupVerdict::Unfinished => true,
             // Drawn schedules switch threads at the accesses of a race, so what it leads to may follow.
             LineupVerdict::Raced(_) => !exploration.stops_at_race,
             _ => false,
@@ -223,13 +244,11 @@ impl ObjectProgram {
             tested.executions += executions;
             if !tested.verdict.has_failed() {
                 tested.explored = explored;
-                if !matches!(verdict, LineupVerdict::Passed) {
-                    tested.verdict = verdict;
-                }
+                tested.verdict = verdict.and(tested.verdict);
             }
         }
-        if is_given_up && matches!(tested.verdict, LineupVerdict::Passed) {
-            tested.verdict = LineupVerdict::Unfinished;
+        if is_given_up && !tested.verdict.has_failed() {
+            tested.verdict = tested.verdict.and(LineupVerdict::Unfinished);
         }
         tested.concurrent_time = began.elapsed();
         Ok(tested)
@@ -264,10 +283,16 @@ impl ObjectProgram {
             let alone = &Exploration { stops_at_race, until, ..exploration.clone() };
             self.explore(tested, calls, alone, false, progress)?;
             tested.executions += executions;
-            let is_passed = matches!(tested.verdict, LineupVerdict::Passed | LineupVerdict::Unfinished);
+            let is_over = matches!(tested.verdict, LineupVerdict::OutOfTime);
+            let is_passed = is_over || matches!(tested.verdict, LineupVerdict::Passed | LineupVerdict::Unfinished);
+            let has_failed = shared.has_failed();
             if is_passed && let Some(verdict) = self.repeat_first(tested, calls, exploration, shared)? {
                 tested.verdict = verdict;
                 return Ok(());
+            }
+            // Whether the failure is one of the object is not known.
+            if is_over && has_failed {
+                tested.verdict = LineupVerdict::Unfinished;
             }
             let is_known = matches!(tested.verdict, LineupVerdict::Passed) || why == Isolated::OtherSteps;
             tested.isolated = tested.isolated.or(Some(why).filter(|_| is_known));
@@ -288,9 +313,14 @@ impl ObjectProgram {
         let Some(decided) = run.decided.take() else { return Ok(None) };
         let warm_up = warm_up(&tested.observations);
         let mut schedules = self.schedules(&tested.test, calls, &exploration.scheduling, &warm_up)?;
-        let Ok(Tried { execution, ran, trace, notes, race }) = schedules.again(&run.input, &decided) else {
-            return Ok(None);
+        let tried = match schedules.again(&run.input, &decided) {
+            Err(ControlError::Interrupted) => return Ok(Some(LineupVerdict::Interrupted)),
+            tried => tried?,
         };
+        let Tried { execution, ran, trace, notes, race } = tried;
+        if !execution.has_started() {
+            return Ok(Some(LineupVerdict::Unfinished));
+        }
         let decided = Some(Decided { order: decided.order, execution, notes });
         let run =
             Executed { number: run.number, input: run.input.clone(), ran, began: run.began, trace, decided, race };
@@ -411,7 +441,7 @@ impl ObjectProgram {
             return Ok(Some(Serially::Interrupted));
         }
         if !tried.execution.has_started() {
-            return Ok(Some(Serially::OutOfTime));
+            return Ok(Some(Serially::NotStarted));
         }
         let Some(operations) = recorded(&tried.ran.ended, &tried.trace)? else {
             return Ok(Some(Serially::Broken(tried.ran.ended)));
@@ -473,14 +503,14 @@ impl ObjectProgram {
         };
         let mut known = HashSet::new();
         let (mut verdict, mut error) = (LineupVerdict::Passed, None);
-        let (mut executions, mut not_started) = (0, 0);
+        let (mut executions, mut undecided) = (0, 0);
         let mut accepted_races = BTreeSet::new();
         let mut has_weak_loads = false;
         let mut judge = |run: Executed<Plan>| {
             executions += 1;
             has_weak_loads |= executions <= LOOKED_AT
                 && run.decided.as_ref().is_some_and(|decided| decided.execution.has_weak_loads());
-            not_started += u64::from(matches!(run.ran.ended, Ended::BrokenOff { .. }));
+            undecided += u64::from(matches!(run.ran.ended, Ended::BrokenOff { .. } | Ended::TooLong { .. }));
             progress(executions);
             let mut accept = |reason: &str| _ = accepted_races.insert(reason.to_owned());
             let raced = race::new_failure(&self.harness, &self.known_races, &run, &mut accept);
@@ -527,8 +557,8 @@ impl ObjectProgram {
             Stopped::Interrupted => LineupVerdict::Interrupted,
             // A race, after which the executions went on.
             Stopped::OverBudget | Stopped::Exhausted if verdict.has_failed() => verdict,
-            Stopped::OverBudget if scheduling.how.is_exploration() => LineupVerdict::Unfinished,
-            Stopped::OverBudget | Stopped::Exhausted if not_started > 0 => LineupVerdict::Unfinished,
+            Stopped::OverBudget | Stopped::Exhausted if undecided > 0 => LineupVerdict::Unfinished,
+            Stopped::OverBudget if scheduling.how.is_exploration() => LineupVerdict::OutOfTime,
             Stopped::OverBudget | Stopped::Exhausted => LineupVerdict::Passed,
         };
         tested.explored = Some(schedules.explored(stopped));
@@ -595,16 +625,10 @@ impl ObjectProgram {
 
     /// Stores the execution that nothing explains, or that has a race, and returns its identifier.
     pub fn keep(&self, store: &Store, tested: &Tested) -> Result<Option<String>, Error> {
-        let (run, controlled, cause, race) = match &tested.verdict {
-            LineupVerdict::Unexplained(unexplained) => {
-                let Unexplained { failure, run, controlled, .. } = &**unexplained;
-                (run, controlled, omnilink_lineup::headline(&tested.test, failure), None)
-            }
-            LineupVerdict::Raced(raced) => (&raced.run, &raced.controlled, raced.cause.clone(), raced.race.clone()),
-            LineupVerdict::Crashed(crashed) => {
-                let Crashed { run, controlled } = &**crashed;
-                (run, controlled, failure_of(&run.ran.ended).unwrap_or_else(|| "it did not end".to_owned()), None)
-            }
+        let (run, controlled, race) = match &tested.verdict {
+            LineupVerdict::Unexplained(unexplained) => (&unexplained.run, &unexplained.controlled, None),
+            LineupVerdict::Raced(raced) => (&raced.run, &raced.controlled, raced.race.clone()),
+            LineupVerdict::Crashed(crashed) => (&crashed.run, &crashed.controlled, None),
             _ => return Ok(None),
         };
         let file = self.harness.scratch.join(SPEC);
@@ -632,7 +656,7 @@ impl ObjectProgram {
             test: None,
             level: Level::linearizable().to_string(),
             verdict: report.as_ref().map(|report| report.verdict.word().to_owned()),
-            cause: Some(cause),
+            cause: tested.cause(),
             controlled: controlled.clone(),
             race,
             environment: Environment::here(),
@@ -659,6 +683,7 @@ enum Serially {
     Differs(Box<Nondeterminism>),
     Broken(Ended),
     OutOfTime,
+    NotStarted,
     Interrupted,
 }
 

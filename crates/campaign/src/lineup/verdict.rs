@@ -43,8 +43,9 @@ pub enum LineupVerdict {
     Broken(Ended),
     /// A concurrent execution crashed or did not end.
     Crashed(Box<Crashed>),
-    /// Time or executions ran out before all schedules were explored, or executions did not end or did not follow their
-    /// decisions. Nothing failed until then.
+    /// Time or executions ran out before all schedules were explored. Nothing failed until then.
+    OutOfTime,
+    /// Executions did not end, did not start or did not follow their decisions. Nothing failed otherwise.
     Unfinished,
     /// The user asked to stop.
     Interrupted,
@@ -61,6 +62,18 @@ impl LineupVerdict {
                 | LineupVerdict::Broken(_)
                 | LineupVerdict::Crashed(_)
         )
+    }
+
+    /// The verdict of two explorations of one test, none of which failed in the second.
+    pub(super) fn and(self, later: LineupVerdict) -> LineupVerdict {
+        let rank = |verdict: &LineupVerdict| match verdict {
+            LineupVerdict::Passed => 0,
+            LineupVerdict::OutOfTime => 1,
+            LineupVerdict::Unfinished => 2,
+            LineupVerdict::Interrupted => 3,
+            _ => 4,
+        };
+        if rank(&later) > rank(&self) { later } else { self }
     }
 
     /// Whether two verdicts are failures of one kind: a smaller test must fail like the larger one.

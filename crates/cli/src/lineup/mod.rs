@@ -147,7 +147,10 @@ impl Search<'_> {
             let tested = tested.map_err(|error| self.display.suspend(|| print_campaign_error(error)))?;
             self.meetings.add(&tested.test, tested.executions);
             self.summary.count(&tested, &described(exploration));
-            if let Some(path) = &self.session.args.observations {
+            // Runs that are missing are no other behavior.
+            if let Some(path) = &self.session.args.observations
+                && tested.observations.missing(1).is_empty()
+            {
                 self.session.compare(path, &tested.observations)?;
             }
             let has_failed = tested.verdict.has_failed();
@@ -328,7 +331,10 @@ impl Session<'_> {
                 print_end(&crashed.run.ran.ended);
                 self.print_kept(crashed.controlled.as_ref(), kept);
             }
-            LineupVerdict::Passed | LineupVerdict::Unfinished | LineupVerdict::Interrupted => {}
+            LineupVerdict::Passed
+            | LineupVerdict::OutOfTime
+            | LineupVerdict::Unfinished
+            | LineupVerdict::Interrupted => {}
         }
         if let Some(isolated) = tested.isolated {
             outln!("each execution had a process of its own: {}", isolated.reason());
@@ -443,7 +449,7 @@ fn word(verdict: &LineupVerdict) -> &'static str {
         LineupVerdict::Unexplained(_) => "no serial run explains it",
         LineupVerdict::Raced(_) => "data race",
         LineupVerdict::Broken(_) | LineupVerdict::Crashed(_) => "crashed or did not end",
-        LineupVerdict::Unfinished => "not explored to the end",
+        LineupVerdict::OutOfTime | LineupVerdict::Unfinished => "not explored to the end",
         LineupVerdict::Interrupted => "interrupted",
     }
 }
@@ -458,12 +464,6 @@ fn answered(answer: &omnilink_lineup::Answer) -> String {
 
 fn json(named: &Named, tested: &Tested, kept: Option<&str>, accepted: Option<&str>) -> serde_json::Value {
     let Tested { test, observations, verdict, .. } = tested;
-    let why = match verdict {
-        LineupVerdict::Nondeterministic(difference) => Some(difference.headline(test)),
-        LineupVerdict::Unexplained(unexplained) => Some(omnilink_lineup::headline(test, &unexplained.failure)),
-        LineupVerdict::Raced(raced) => Some(raced.cause.clone()),
-        _ => None,
-    };
     let race = match verdict {
         LineupVerdict::Raced(raced) => raced.race.as_ref(),
         _ => None,
@@ -473,7 +473,7 @@ fn json(named: &Named, tested: &Tested, kept: Option<&str>, accepted: Option<&st
         "from": named.from,
         "verdict": word(verdict),
         "smallest": test.to_string(),
-        "why": why,
+        "why": tested.cause(),
         "race": race,
         "accepted_races": tested.accepted_races,
         "accepted": accepted,

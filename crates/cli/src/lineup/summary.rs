@@ -46,8 +46,8 @@ impl Summary {
     pub(super) fn add(&mut self, verdict: &LineupVerdict, is_accepted: bool, executions: Option<u64>) {
         *match (verdict, executions) {
             _ if is_accepted => &mut self.accepted,
-            (LineupVerdict::Unfinished, Some(0)) => &mut self.cut,
-            (LineupVerdict::Unfinished, Some(_)) => &mut self.sampled,
+            (LineupVerdict::OutOfTime, Some(0)) => &mut self.cut,
+            (LineupVerdict::OutOfTime, Some(_)) => &mut self.sampled,
             (verdict, _) => self.counter(verdict),
         } += 1;
     }
@@ -58,7 +58,7 @@ impl Summary {
             LineupVerdict::Nondeterministic(_) | LineupVerdict::Unexplained(_) => &mut self.failed,
             LineupVerdict::Raced(_) => &mut self.raced,
             LineupVerdict::Broken(_) | LineupVerdict::Crashed(_) => &mut self.broken,
-            LineupVerdict::Unfinished | LineupVerdict::Interrupted => &mut self.unfinished,
+            LineupVerdict::OutOfTime | LineupVerdict::Unfinished | LineupVerdict::Interrupted => &mut self.unfinished,
         }
     }
 
@@ -68,7 +68,7 @@ impl Summary {
         self.complete += u64::from(is_complete && matches!(tested.verdict, LineupVerdict::Passed));
         let shortfall = tested.explored.as_ref().and_then(omnilink_campaign::Explored::shortfall);
         match (&tested.verdict, shortfall) {
-            (LineupVerdict::Passed | LineupVerdict::Unfinished, Some(why)) => {
+            (LineupVerdict::Passed | LineupVerdict::OutOfTime | LineupVerdict::Unfinished, Some(why)) => {
                 *self.shortfalls.entry(why).or_default() += 1;
             }
             (LineupVerdict::Passed, None) if !is_complete => {

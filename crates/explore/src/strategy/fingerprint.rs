@@ -3,10 +3,14 @@
 //! A step is known by its thread and its vector clock: for each thread, how many of its steps happen before. In a
 //! deterministic program this determines what the step does, and the set of all steps determines the state. So the
 //! fingerprint is a sum of hashes, one for each step, and adding a step needs only its own clock.
+//!
+//! A clock needs the last step of each other thread that the new one depends on. It is mostly among the last few; else the
+//! last step of each form is looked at, as many as a thread has forms: one that spins takes a million steps of three.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use omnilink_schedule::{Decision, Step, dependent};
+use rustc_hash::FxHashMap;
 
 use crate::Execution;
 
@@ -16,8 +20,44 @@ pub(super) struct Fingerprint {
     sum: u64,
     /// The thread of the last step.
     last: u8,
-    /// The steps of each thread, with their clocks.
-    threads: Vec<Vec<(Step, Vec<u32>)>>,
+    threads: Vec<Thread>,
+}
+
+/// The steps of a thread.
+#[derive(Debug, Default)]
+struct Thread {
+    /// With their clocks.
+    steps: Vec<(Step, Vec<u32>)>,
+    /// The last step of each form. Whether two steps are dependent follows from their forms.
+    last: FxHashMap<Form, usize>,
+}
+
+/// The kind, the address and the size of a step.
+type Form = (u8, u64, u8);
+
+/// At most this many of the last steps are looked at one by one.
+const FEW: usize = 64;
+
+impl Thread {
+    fn add(&mut self, step: &Step, clock: Vec<u32>) {
+        self.last.insert((step.kind, step.address, step.size), self.steps.len());
+        self.steps.push((*step, clock));
+    }
+
+    /// The clock of the last step from this number on that another one depends on.
+    fn last_dependency(&self, from: usize, step: &Step) -> Option<&[u32]> {
+        // Time passes only when no thread is enabled, which depends on all of them.
+        let depends = |other: &Step| step.has(Step::TIMED_OUT) || dependent(other, step);
+        let (earlier, few) = self.steps[from..].split_at((self.steps.len() - from).saturating_sub(FEW));
+        if let Some((_, clock)) = few.iter().rev().find(|(other, _)| depends(other)) {
+            return Some(clock);
+        }
+        if earlier.is_empty() {
+            return None;
+        }
+        let unordered = self.last.values().filter(|number| **number >= from && depends(&self.steps[**number].0));
+        unordered.max().map(|number| &*self.steps[*number].1)
+    }
 }
 
 /// The fingerprint of a whole execution: equal for those that differ only in the order of independent steps.
@@ -34,9 +74,9 @@ impl Fingerprint {
         self.sum = self.sum.wrapping_add(hash((step.thread, &clock)));
         let own = usize::from(step.thread);
         if self.threads.len() <= own {
-            self.threads.resize_with(own + 1, Vec::new);
+            self.threads.resize_with(own + 1, Thread::default);
         }
-        self.threads[own].push((*step, clock));
+        self.threads[own].add(step, clock);
         self.last = step.thread;
     }
 
@@ -57,7 +97,7 @@ impl Fingerprint {
     }
 
     fn steps(&self, thread: usize) -> &[(Step, Vec<u32>)] {
-        self.threads.get(thread).map_or(&[], Vec::as_slice)
+        self.threads.get(thread).map_or(&[], |thread| &thread.steps)
     }
 
     /// The clock of a step that comes next. Threads that have taken no steps may be missing in it.
@@ -65,12 +105,9 @@ impl Fingerprint {
         let own = usize::from(step.thread);
         let mut clock = self.steps(own).last().map(|(_, clock)| clock.clone()).unwrap_or_default();
         clock.resize(self.threads.len().max(own + 1), 0);
-        for (thread, steps) in self.threads.iter().enumerate().filter(|(thread, _)| *thread != own) {
+        for (number, thread) in self.threads.iter().enumerate().filter(|(number, _)| *number != own) {
             // Steps that already happen before need not be examined.
-            let unordered = steps[clock[thread] as usize..].iter().rev();
-            // Time passes only when no thread is enabled, which depends on all of them.
-            let depends = |(other, _): &&(Step, Vec<u32>)| step.has(Step::TIMED_OUT) || dependent(other, step);
-            if let Some((_, other)) = unordered.into_iter().find(depends) {
+            if let Some(other) = thread.last_dependency(clock[number] as usize, step) {
                 clock.iter_mut().zip(other).for_each(|(time, other)| *time = (*time).max(*other));
             }
         }
@@ -85,4 +122,25 @@ fn hash(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use omnilink_schedule::Kind;
+
+    use super::*;
+
+    #[test]
+    fn a_dependency_far_back_is_found() {
+        let step = |thread, kind: Kind, address| Step { thread, kind: kind as u8, address, size: 8, ..Step::default() };
+        let mut fingerprint = Fingerprint::default();
+        fingerprint.add(&step(0, Kind::Store, 64));
+        for _ in 0..10 * FEW {
+            fingerprint.add(&step(0, Kind::Load, 128));
+        }
+        let clock = |kind, address| fingerprint.clock(&step(1, kind, address));
+        assert_eq!(clock(Kind::Load, 64), [1, 1]);
+        assert_eq!(clock(Kind::Store, 128), [10 * FEW as u32 + 1, 1]);
+        assert_eq!(clock(Kind::Load, 128), [0, 1]);
+    }
 }

@@ -271,6 +271,21 @@ mod tests {
     }
 
     #[test]
+    fn plain_accesses_are_steps_in_turns() {
+        let are_plain = |order: ExecutionOrder| {
+            let mut sampling = Sampling::mixed(order, &[Policy::Random, Policy::Pos]).plain_in_turns();
+            [(); 10].map(|()| {
+                let order = sampling.next().expect("there is always another one");
+                sampling.learn(&execution(Ending::Finished, 1));
+                (order.plain, order.only_first_plain)
+            })
+        };
+        let [no, yes] = [(false, false), (true, true)];
+        assert_eq!(are_plain(ExecutionOrder::default()), [no, no, no, no, yes, yes, no, no, no, no]);
+        assert_eq!(are_plain(ExecutionOrder { plain: true, ..ExecutionOrder::default() }), [(true, false); 10]);
+    }
+
+    #[test]
     fn stopped_executions_are_not_complete() {
         let strategies = || -> [Box<dyn Strategy>; 2] {
             let order = ExecutionOrder { limit: 9, ..ExecutionOrder::default() };
