@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::sync::Arc;
 
 use omnilink_history::{Call, Op, Outcome, Value};
 use thiserror::Error;
@@ -54,7 +55,7 @@ pub enum BadCall {
         expected: String,
     },
     /// An argument or result is missing.
-    #[error("`{action}` has no {kind} `{name}`")]
+    #[error("`{action}` has no {kind} `{name}`{recorded}")]
     Missing {
         /// The action.
         action: String,
@@ -62,6 +63,8 @@ pub enum BadCall {
         kind: &'static str,
         /// Its name.
         name: &'static str,
+        /// The names that it has instead, as the rest of a sentence.
+        recorded: String,
     },
     /// The call returned, but its result was not recorded.
     #[error("`{action}` returned, but its result `{name}` was not recorded")]
@@ -168,7 +171,17 @@ impl<'a> Fields<'a> {
         } else {
             names.iter().find_map(|name| self.call.arg(place, name))
         };
-        found.ok_or_else(|| BadCall::Missing { action: self.action().into(), kind: "argument", name: names[0] })
+        let recorded = || match self.record().filter(|_| self.is_record.get()) {
+            Some(fields) => fields.iter().filter_map(|(name, _)| name.as_str()).map(Arc::from).collect(),
+            None => self.call.schema().args.to_vec(),
+        };
+        found.ok_or_else(|| self.missing("argument", names[0], &recorded()))
+    }
+
+    fn missing(&self, kind: &'static str, name: &'static str, recorded: &[Arc<str>]) -> BadCall {
+        let recorded: Vec<String> = recorded.iter().map(|name| format!("`{name}`")).collect();
+        let recorded = if recorded.is_empty() { String::new() } else { format!("; it has {}", recorded.join(", ")) };
+        BadCall::Missing { action: self.action().into(), kind, name, recorded }
     }
 
     /// The fields of the only argument, if it is a record.
@@ -201,11 +214,10 @@ impl<'a> Fields<'a> {
             _ if !self.is_finished => Ok(None),
             [] => Ok(None),
             [result] => Ok(Some(result)),
-            _ => names.iter().find_map(|name| self.call.result(0, name)).map(Some).ok_or_else(|| BadCall::Missing {
-                action: self.action().into(),
-                kind: "result",
-                name: names[0],
-            }),
+            _ => {
+                let found = names.iter().find_map(|name| self.call.result(0, name));
+                found.map(Some).ok_or_else(|| self.missing("result", names[0], &self.call.schema().results))
+            }
         }
     }
 
