@@ -405,6 +405,28 @@ fn operations_of_a_process_with_an_unknown_outcome_keep_its_name() {
     assert_eq!((code, &*alerts), (Some(0), ""), "{errors}");
 }
 
+/// Registers of a module, with more operations of each than are kept: a violation is found in the last one, from the states
+/// that were carried there.
+#[test]
+fn states_of_a_module_are_carried() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let module = "---- MODULE Register ----\nEXTENDS Integers\nVARIABLE x\nInit == x = 0\n\
+                  write(key, value) == x' = value\nread(key, value) == x = value /\\ UNCHANGED x\n\
+                  Next == \\E key \\in Nat, value \\in Nat : write(key, value) \\/ read(key, value)\n====\n";
+    fs::write(directory.path().join("Register.tla"), module).expect("a file");
+    let input = lines(5, 60, &BTreeSet::from([3])).join("\n") + "\n";
+    let options = "--spec Register.tla --lateness 0ns --retention 0ns --every 1ms --max-ops 100";
+    let options: Vec<&str> = options.split(' ').collect();
+    let (code, alerts, errors) = run(directory.path(), &options, input.as_bytes());
+    assert_eq!(code, Some(1), "{alerts}{errors}");
+    let kinds: Vec<String> = alerts
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("an alert"))
+        .map(|alert| format!("{} {}: {}", alert["kind"], alert["key"], alert["sentence"]))
+        .collect();
+    insta::assert_snapshot!(kinds.join("\n"), @"");
+}
+
 #[test]
 fn the_end_of_the_input_is_no_part_of_the_state() {
     let directory = tempfile::tempdir().expect("a directory");
