@@ -381,7 +381,10 @@ impl Graph {
                 continue;
             }
             for (place, &event) in next.iter().enumerate() {
-                if !unlogged.may_precede(event, &bound.events[event]) || (is_possible[place] && unlogged.needed) {
+                if !unlogged.may_precede(event, &bound.events[event]) {
+                    continue;
+                }
+                if unlogged.needed && (is_possible[place] || has_excluded_step(event, &state, stepper)?) {
                     continue;
                 }
                 let mut states = Vec::new();
@@ -514,6 +517,19 @@ impl Graph {
     pub(crate) fn at_the_end(&self) -> usize {
         self.levels.last().copied().unwrap_or_default()
     }
+}
+
+/// Whether an event has a step that only an invariant excludes. It is possible then, and needs no step before it.
+fn has_excluded_step(event: usize, state: &State, stepper: &mut Stepper<'_, '_>) -> Result<bool, Failure> {
+    if !stepper.enforces_invariants {
+        return Ok(false);
+    }
+    let (bound, mut reached) = (stepper.bound, Vec::new());
+    stepper.enforces_invariants = false;
+    let result = stepper.steps(&bound.events[event], state, &mut reached);
+    stepper.enforces_invariants = true;
+    result.map_err(|failure| at_event(failure, bound, event, state, stepper))?;
+    Ok(!reached.is_empty())
 }
 
 /// An evaluation error, with the event and the state.

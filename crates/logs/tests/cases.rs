@@ -134,6 +134,16 @@ fn initial_values_and_arguments_of_unlogged_steps_are_not_interchangeable() {
     assert_eq!(verdict(body, config, settings, &[("l", &named(&["Add", "In"]))]), "accepted");
 }
 
+#[test]
+fn a_step_that_breaks_an_invariant_needs_no_other_before_it() {
+    let body = "VARIABLES x, y\nInit == x = 0 /\\ y = 0\nA == x = 0 /\\ x' = 1 /\\ y' = y\nH == y = 0 /\\ y' = 1 /\\ x' = x\n\
+                Next == A \\/ H\nInv == ~ (x = 1 /\\ y = 0)";
+    let settings =
+        |needed: bool| format!("[log]\nevent = \"ev\"\n[[log.unlogged]]\naction = \"H\"\nneeded = {needed}\n");
+    let check = |needed| verdict(body, "INVARIANT Inv", &settings(needed), &[("l", &named(&["A"]))]);
+    assert_eq!([check(false), check(true)], ["accepted", "violated after 0"]);
+}
+
 /// The verdict about two processes that are taken, and then all of them, whose names are a constant from the log.
 fn taken(first: &str, second: &str, config: &str) -> String {
     let body = "CONSTANT P\nVARIABLE s\nInit == s = {}\nTake(p) == p \\notin s /\\ s' = s \\cup {p}\n\

@@ -4,7 +4,8 @@
 //! operations of a process must come in order; no operation may come before one that ended before it started; and the
 //! specification must allow it in some state that is possible so far. All possible states are kept, so an order need
 //! not record the choices of a nondeterministic specification. At the end every finished operation must have come,
-//! once.
+//! once. No operation may come after one that started after its latest time. Which of these hold for an order that is not
+//! the one of real time is up to its [`Precedence`].
 //!
 //! This double-checks the search, so it uses the specification and nothing of the search.
 
@@ -93,6 +94,7 @@ struct Walk<'a, T> {
     chains: Vec<Vec<usize>>, // The operations of each process, last to first, without those that have come.
     by_end: Vec<usize>, // Those that finished and have not come, last end to first; some that have come among them.
     has_come: Vec<bool>,
+    last_start: Option<usize>, // The operation that started last, of those that have come.
     precedence: Precedence,
 }
 
@@ -106,7 +108,7 @@ impl<'a, T> Walk<'a, T> {
         let mut by_end: Vec<usize> = (0..ops.len()).filter(|&place| !ops[place].interval.is_unfinished()).collect();
         by_end.sort_by_key(|&place| std::cmp::Reverse(ops[place].interval.deadline()));
         let names = lines.iter().enumerate().map(|(place, (name, _))| (name.as_str(), place)).collect();
-        Walk { ops, lines, names, chains, by_end, has_come: vec![false; ops.len()], precedence }
+        Walk { ops, lines, names, chains, by_end, has_come: vec![false; ops.len()], last_start: None, precedence }
     }
 
     /// The operation that a line names, if it may come now, and whether it needs further steps.
@@ -125,7 +127,7 @@ impl<'a, T> Walk<'a, T> {
         let chain = &mut self.chains[op.process.index()];
         match chain.last() {
             _ if self.has_come[place] => return Err(format!("{name} is repeated")),
-            Some(&next) if next != place => {
+            Some(&next) if next != place && self.precedence != Precedence::None => {
                 return Err(format!("{name} comes before {}, which its process called first", self.lines[next].0));
             }
             _ => {}
@@ -138,8 +140,20 @@ impl<'a, T> Walk<'a, T> {
         {
             return Err(format!("{name} comes before {}, which ended before it started", self.lines[first].0));
         }
+        if let (Precedence::RealTime, Some(last)) = (self.precedence, self.last_start)
+            && op.interval.precedes(self.ops[last].interval)
+        {
+            let last = &self.lines[last].0;
+            return Err(format!("{name} comes after {last}, which started after the latest time of {name}"));
+        }
+        if self.last_start.is_none_or(|last| self.ops[last].interval.start() < op.interval.start()) {
+            self.last_start = Some(place);
+        }
         if !partway {
-            chain.pop();
+            match chain.last() {
+                Some(&next) if next == place => drop(chain.pop()),
+                _ => chain.retain(|&next| next != place),
+            }
             self.has_come[place] = true;
         }
         Ok((place, partway))
@@ -154,6 +168,8 @@ impl<'a, T> Walk<'a, T> {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
+
+    use omnilink_history::{Interval, OpId, ProcessId};
 
     use super::*;
 
@@ -210,6 +226,34 @@ mod tests {
         insta::assert_snapshot!(check(&[ADD, ONE, MAYBE, TWO]), @"4 steps, 1 states");
         insta::assert_snapshot!(check(&[&format!("{ADD} ..."), ONE, ADD, TWO]), @"4 steps, 1 states");
         insta::assert_snapshot!(check(&[ADD, ONE, &format!("{MAYBE} ..."), TWO, MAYBE]), @"5 steps, 2 states");
+    }
+
+    #[test]
+    fn latest_times_and_orders_of_processes_hold_where_they_count() {
+        let history = History::from_ops(
+            vec!["a".into(), "b".into()],
+            vec![
+                op(0, 0, Interval::unknown(0, 3).expect("an interval")),
+                op(1, 1, Interval::new(5, 6).expect("an interval")),
+                op(2, 1, Interval::new(7, 8).expect("an interval")),
+            ],
+        );
+        let lines: Vec<(String, String)> = ["a", "b", "c"].map(|name| (name.to_owned(), name.to_owned())).into();
+        let check = |precedence, order: &str| match verify(&Counter, &history, precedence, &lines, order) {
+            Ok(Verified { steps, .. }) => format!("{steps} steps"),
+            Err(Stopped::Wrong { why, .. }) => why,
+            Err(Stopped::Spec(never)) => match never {},
+        };
+        insta::assert_snapshot!(check(Precedence::RealTime, "a\nb\nc"), @"3 steps");
+        insta::assert_snapshot!(check(Precedence::RealTime, "b\na\nc"), @"");
+        insta::assert_snapshot!(check(Precedence::Program, "b\na\nc"), @"3 steps");
+        insta::assert_snapshot!(check(Precedence::Program, "c\nb\na"), @"");
+        insta::assert_snapshot!(check(Precedence::None, "c\nb\na"), @"3 steps");
+    }
+
+    /// An operation that adds.
+    fn op(id: u32, process: u32, interval: Interval) -> Op<Option<u64>> {
+        Op { id: OpId(id), process: ProcessId(process), index: id, interval, is_last: false, call: None }
     }
 
     #[test]
