@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn latest_times_and_orders_of_processes_hold_where_they_count() {
         let history = History::from_ops(
-            vec!["a".into(), "b".into()],
+            ["a", "b"].map(Into::into).into(),
             vec![
                 op(0, 0, Interval::unknown(0, 3).expect("an interval")),
                 op(1, 1, Interval::new(5, 6).expect("an interval")),
