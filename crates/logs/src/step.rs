@@ -6,7 +6,7 @@
 //! last state, and conditions on the state before hold for its first.
 
 use omnilink_tla::error::ErrorKind;
-use omnilink_tla::ir::VarId;
+use omnilink_tla::ir::{ExprLevel, VarId};
 use omnilink_tla::machine::{At, Machine, State, Step};
 use omnilink_tla::program::Program;
 use omnilink_tla::value::Value;
@@ -107,7 +107,7 @@ impl<'a, 'p> Stepper<'a, 'p> {
         let args = condition.left.values(chosen);
         match self.machine.apply_operator(condition.left.expr.def, &args, At::State(state)) {
             Ok(value) => Ok(condition.expected.contains(&value)),
-            Err(error) if error.kind == ErrorKind::OutsideDomain => Ok(false),
+            Err(error) if error.kind == ErrorKind::OutsideDomain && !error.is_too_short => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -389,7 +389,11 @@ impl<'a, 'p> Stepper<'a, 'p> {
                 }
                 for next in self.run_action(action, &args, from, &[])? {
                     let is_last = match &alternative.until {
-                        Some(until) => self.is_true(until.expr.def, &until.values(chosen), At::Step(from, &next))?,
+                        Some(until) => {
+                            let has_primes = self.program.definition(until.expr.def).level == ExprLevel::Action;
+                            let at = if has_primes { At::Step(from, &next) } else { At::State(&next) };
+                            self.is_true(until.expr.def, &until.values(chosen), at)?
+                        }
                         None => true,
                     };
                     let is_told = given.iter().all(|(variable, value)| next[variable.0 as usize] == *value);

@@ -144,6 +144,32 @@ fn a_step_that_breaks_an_invariant_needs_no_other_before_it() {
     assert_eq!([check(false), check(true)], ["accepted", "violated after 0"]);
 }
 
+#[test]
+fn a_repeated_action_ends_in_the_first_state_in_which_until_is_true() {
+    let body = "VARIABLE x\nInit == x = 0\nInc == x' = x + 1\nNext == Inc";
+    let check = |until: &str, z: u32| {
+        let settings = format!(
+            "[log]\nevent = \"ev\"\n[[log.rule]]\nevent = \"Go\"\nrepeat = \"Inc\"\nuntil = \"{until}\"\nafter = {{ x = \"z\" }}\n"
+        );
+        verdict(body, "", &settings, &[("l", &format!("{{\"ev\": \"Go\", \"z\": {z}}}\n"))])
+    };
+    for until in ["x = 3", "x' = 3"] {
+        assert_eq!([check(until, 3), check(until, 4)], ["accepted", "rejected after 0"], "{until}");
+    }
+}
+
+#[test]
+fn a_sequence_that_is_too_short_is_no_verdict() {
+    let body = "VARIABLE q\nInit == q = <<5>>\nPass == UNCHANGED q\nNext == Pass";
+    let check = |left: &str| {
+        let settings =
+            format!("[log]\nevent = \"ev\"\n[[log.rule]]\nevent = \"Pass\"\nafter = {{ \"{left}\" = \"z\" }}\n");
+        verdict(body, "", &settings, &[("l", "{\"ev\": \"Pass\", \"z\": 5}\n")])
+    };
+    assert_eq!([check("Head(q)"), check("q[2]")], ["accepted", "rejected after 0"]);
+    assert!(check("Head(Tail(q))").starts_with("error"), "{}", check("Head(Tail(q))"));
+}
+
 /// The verdict about two processes that are taken, and then all of them, whose names are a constant from the log.
 fn taken(first: &str, second: &str, config: &str) -> String {
     let body = "CONSTANT P\nVARIABLE s\nInit == s = {}\nTake(p) == p \\notin s /\\ s' = s \\cup {p}\n\

@@ -27,6 +27,8 @@ pub struct EvalError {
     pub calls: Vec<(String, Site)>,
     /// The function, sequence or record that was applied outside its domain, if it is a value.
     pub applied: Option<Value>,
+    /// True if an operator got a sequence that is too short, such as `Head`: no index or field is missing.
+    pub is_too_short: bool,
 }
 
 /// The kinds of error.
@@ -59,7 +61,16 @@ pub enum ErrorKind {
 impl EvalError {
     /// An error without a location yet.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Box<EvalError> {
-        Box::new(EvalError { kind, message: message.into(), site: None, help: None, calls: Vec::new(), applied: None })
+        let message = message.into();
+        let (site, help, calls, applied) = (None, None, Vec::new(), None);
+        Box::new(EvalError { kind, message, site, help, calls, applied, is_too_short: false })
+    }
+
+    /// An operator got a sequence that is too short.
+    pub(crate) fn too_short(message: impl Into<String>) -> Box<EvalError> {
+        let mut error = EvalError::new(ErrorKind::OutsideDomain, message);
+        error.is_too_short = true;
+        error
     }
 
     /// The same error with a help text.

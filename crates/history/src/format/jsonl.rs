@@ -89,7 +89,8 @@ pub(super) fn visit_lines(
 pub(super) struct Lines {
     pub(super) trace: Trace,
     schemas: Schemas,
-    numbered: Vec<(ProcessId, Number, usize)>,
+    /// Each with its process, its line, and its record.
+    numbered: Vec<(ProcessId, Number, usize, usize)>,
     clock_errors: BTreeMap<ProcessId, u64>,
     /// The processes that said that they are over, with the number of their operations.
     totals: BTreeMap<String, u64>,
@@ -117,7 +118,7 @@ impl Lines {
         }
         let (record, number) = read_record(json, &mut self.trace, &mut self.schemas).map_err(at)?;
         if number != Number::default() {
-            self.numbered.push((record.process, number, line));
+            self.numbered.push((record.process, number, line, self.trace.records.len()));
         }
         self.trace.records.push(record);
         Ok(())
@@ -140,6 +141,7 @@ impl Lines {
     pub(super) fn finish(mut self) -> Result<Trace, FormatError> {
         if !self.numbered.is_empty() {
             find_gaps(&self.numbered, &self.totals, &mut self.trace)?;
+            sort_by_number(&self.numbered, &mut self.trace);
         }
         lanes::widen(&mut self.trace, &self.clock_errors);
         Ok(self.trace)
@@ -167,7 +169,7 @@ fn total(json: &Json) -> Option<(String, u64)> {
 
 /// Finds operations that are missing. Each number comes with its line.
 fn find_gaps(
-    numbered: &[(ProcessId, Number, usize)],
+    numbered: &[(ProcessId, Number, usize, usize)],
     totals: &BTreeMap<String, u64>,
     trace: &mut Trace,
 ) -> Result<(), FormatError> {
@@ -176,7 +178,7 @@ fn find_gaps(
     for record in &trace.records {
         processes.entry(&names[record.process.index()]).or_default().without += 1;
     }
-    for (process, number, _) in numbered {
+    for (process, number, ..) in numbered {
         let numbers = processes.entry(&names[process.index()]).or_default();
         numbers.given.extend(number.seq);
         numbers.without -= u64::from(number.seq.is_some());
@@ -185,7 +187,7 @@ fn find_gaps(
     for (process, total) in totals {
         processes.entry(process).or_default().total = Some(*total);
     }
-    for (process, _, line) in numbered {
+    for (process, _, line, _) in numbered {
         let name = &*names[process.index()];
         if processes[name].without > 0 && !processes[name].given.is_empty() {
             let message = format!("some operations of `{}` have a `seq`, and some do not", name.escape_debug());
@@ -194,6 +196,24 @@ fn find_gaps(
     }
     gaps::find(processes, "seq", "count", trace);
     Ok(())
+}
+
+/// Puts the operations of each process into the order of their numbers, which counts where times are equal.
+fn sort_by_number(numbered: &[(ProcessId, Number, usize, usize)], trace: &mut Trace) {
+    let mut by_process: BTreeMap<ProcessId, Vec<(u64, usize)>> = BTreeMap::new();
+    for (process, number, _, record) in numbered {
+        by_process.entry(*process).or_default().extend(number.seq.map(|seq| (seq, *record)));
+    }
+    for numbers in by_process.into_values().filter(|numbers| !numbers.is_sorted()) {
+        let mut places: Vec<usize> = numbers.iter().map(|(_, record)| *record).collect();
+        places.sort_unstable();
+        let mut sorted = numbers;
+        sorted.sort_unstable();
+        let records: Vec<Record> = sorted.iter().map(|(_, record)| trace.records[*record].clone()).collect();
+        for (place, record) in places.into_iter().zip(records) {
+            trace.records[place] = record;
+        }
+    }
 }
 
 /// Reads operations line by line, as they come.

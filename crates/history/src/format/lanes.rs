@@ -55,6 +55,7 @@ pub(super) fn widen(trace: &mut Trace, errors: &BTreeMap<ProcessId, u64>) {
         (0..records.len()).filter(|&place| errors.contains_key(&records[place].process)).collect();
     places.sort_by_key(|&place| (records[place].start, records[place].end.at().unwrap_or(u64::MAX)));
     let mut lanes: BTreeMap<ProcessId, Lanes> = BTreeMap::new();
+    let mut moved = 0;
     for place in places {
         let record = &trace.records[place];
         let (process, start, end) = (record.process, record.start, record.end.at());
@@ -62,6 +63,13 @@ pub(super) fn widen(trace: &mut Trace, errors: &BTreeMap<ProcessId, u64>) {
         if lane > 0 {
             let name = lane_name(&trace.processes[process.index()], lane);
             trace.records[place].process = trace.process(&name);
+            moved += 1;
         }
+    }
+    if moved > 0 {
+        trace.notes.push(format!(
+            "{moved} operations overlap an earlier one of their process once the errors of clocks are added, and count as \
+             those of another process: their order is lost, and a specification that names processes may reject them"
+        ));
     }
 }

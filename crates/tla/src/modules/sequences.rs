@@ -83,7 +83,7 @@ pub(super) fn sub(host: &dyn Host, row: &Value, first: i64, last: i64) -> Result
     part.ok_or_else(|| {
         let len = len(host, row);
         let message = format!("`SubSeq` from {first} to {last} reaches outside a sequence of length {len}");
-        EvalError::new(ErrorKind::OutsideDomain, message)
+        EvalError::too_short(message)
     })
 }
 
@@ -117,5 +117,5 @@ pub(super) fn selected(host: &mut dyn Host, seq: &Seq, test: &datum::Operator) -
 }
 
 fn empty(name: &str) -> Box<EvalError> {
-    EvalError::new(ErrorKind::OutsideDomain, format!("`{name}` was applied to the empty sequence"))
+    EvalError::too_short(format!("`{name}` was applied to the empty sequence"))
 }

@@ -159,7 +159,7 @@ pub(super) const NATIVES: &[Native] = &[
         let seq = Args::new("Last", args).seq(host, 0)?;
         let message = "`Last` was applied to the empty sequence";
         let last = seq.elements().last().cloned();
-        last.map(Datum::Value).ok_or_else(|| EvalError::new(ErrorKind::OutsideDomain, message))
+        last.map(Datum::Value).ok_or_else(|| EvalError::too_short(message))
     }),
     Native::new("SequencesExt", "SeqMod", &[0, 0], |host, args| {
         let args = Args::new("SeqMod", args);

@@ -67,6 +67,16 @@ fn numbers_show_what_is_missing() {
 }
 
 #[test]
+fn numbers_order_operations_with_equal_times() {
+    let line = |seq: u64, action: &str| {
+        format!("{{\"process\": \"a\", \"action\": \"{action}\", \"start\": 2, \"end\": 2, \"seq\": {seq}}}\n")
+    };
+    let trace = read((line(1, "read") + &line(2, "stop") + &line(0, "write")).as_bytes()).expect("a trace");
+    let actions: Vec<&str> = trace.records.iter().map(|record| record.call.action()).collect();
+    assert_eq!(actions, ["write", "read", "stop"]);
+}
+
+#[test]
 fn operations_are_read() {
     let text = r##"
         // Comments and empty lines are skipped.
