@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::ci::is_installed;
 use crate::workspace::Workspace;
 
-/// A crate that decides verdicts.
+/// A crate with mutation tests.
 pub(crate) struct Crate {
     pub(crate) name: &'static str,
     /// Crates above it whose tests count too, because its own do not have the inputs: settings and whole files.

@@ -9,6 +9,8 @@ use omnilink_tla::ir::{DefId, Module};
 use omnilink_tla::program::{LinkOptions, Program, link};
 use omnilink_tla::resolve::{Loader, resolve, resolve_expression};
 use omnilink_tla::strings::Strings;
+use omnilink_tla_syntax::Span;
+use omnilink_tla_syntax::ast::Name;
 
 use crate::complaint::{Complaint, Text};
 
@@ -96,6 +98,24 @@ impl Parts {
         let module = resolve(name, text, files, strings).map_err(|errors| Complaint::of_modules(&errors));
         let (parsed, module) = both(parsed, module, &config)?;
         Ok(Parts { module, config: parsed, text: config })
+    }
+
+    /// If the configuration does not name a behavior, for example because it has constants only, or if there is none, the
+    /// specification is the operator with the usual name.
+    pub(crate) fn assume_behavior(&mut self) {
+        let config = &self.config;
+        if config.specification.is_some() || config.init.is_some() || config.next.is_some() {
+            return;
+        }
+        let named = |name: &str| {
+            let is_defined = self.module.names.contains_key(name);
+            is_defined.then(|| Name { text: name.to_owned(), span: Span::default() })
+        };
+        let (init, next, spec) = (named("Init"), named("Next"), named("Spec"));
+        match (init, next) {
+            (Some(init), Some(next)) => (self.config.init, self.config.next) = (Some(init), Some(next)),
+            _ => self.config.specification = spec,
+        }
     }
 
     /// The path of the configuration, even if the file does not exist.

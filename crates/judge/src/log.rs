@@ -55,7 +55,7 @@ pub fn infer(spec: &Path, log: &Path, header: usize) -> Result<String, Failed> {
     let around = crate::load::Around::default();
     let mut parts = crate::load::Parts::read(spec, &around).map_err(Failed::Spec)?;
     omnilink_logs::fill_constants(&parts.module, &mut parts.config);
-    crate::tla::assume_behavior(&mut parts);
+    parts.assume_behavior();
     let options =
         omnilink_tla::program::LinkOptions { skip_properties: true, ..omnilink_tla::program::LinkOptions::default() };
     let loaded = parts.link(options, &[]).map_err(Failed::Spec)?;

@@ -17,8 +17,6 @@ use omnilink_tla::error::ErrorKind;
 use omnilink_tla::ir::DefId;
 use omnilink_tla::machine::Machine;
 use omnilink_tla::program::Program;
-use omnilink_tla_syntax::Span;
-use omnilink_tla_syntax::ast::Name;
 use omnilink_validate::{Binder, Checked, Harvest, NoAnswer, Problem, ReportBuilder, TraceOutcome};
 use omnilink_validate::{TraceOp, TraceSpec, TraceState};
 use omnilink_weak::Class;
@@ -74,7 +72,7 @@ impl Tla {
         let config = asked.config.clone().or_else(|| config.is_file().then_some(config));
         let around = Around { config, includes: asked.includes.clone() };
         let mut parts = Parts::read(&root, &around)?;
-        assume_behavior(&mut parts);
+        parts.assume_behavior();
         Ok(Tla { path: path.to_owned(), parts, settings, settings_file: file, linked: OnceLock::new() })
     }
 
@@ -771,24 +769,6 @@ fn tagged(spec: &TraceSpec<'_>, outcome: &TraceOutcome, tags: &[(String, DefId)]
         }
     }
     tagged
-}
-
-/// If the configuration does not name a behavior, for example because it has constants only, or if there is none, the
-/// specification is the operator with the usual name.
-pub(crate) fn assume_behavior(parts: &mut Parts) {
-    let config = &parts.config;
-    if config.specification.is_some() || config.init.is_some() || config.next.is_some() {
-        return;
-    }
-    let named = |name: &str| {
-        let is_defined = parts.module.names.contains_key(name);
-        is_defined.then(|| Name { text: name.to_owned(), span: Span::default() })
-    };
-    let (init, next, spec) = (named("Init"), named("Next"), named("Spec"));
-    match (init, next) {
-        (Some(init), Some(next)) => (parts.config.init, parts.config.next) = (Some(init), Some(next)),
-        _ => parts.config.specification = spec,
-    }
 }
 
 /// Watches a search, and stores its width at each return.

@@ -778,16 +778,6 @@ impl Report {
     pub fn op(&self, op: OpRef) -> &Operation {
         &self.operations[op.0]
     }
-
-    /// Why no order is legal, if the history is rejected.
-    pub fn rejection(&self) -> Option<&Rejection> {
-        if let Verdict::Rejected(rejection) = &self.verdict { Some(rejection) } else { None }
-    }
-
-    /// Where every order gets stuck, if that is the reason for a rejection.
-    pub fn stuck(&self) -> Option<&Stuck> {
-        if let Evidence::Stuck(stuck) = &self.rejection()?.evidence { Some(stuck) } else { None }
-    }
 }
 
 #[cfg(test)]

@@ -56,6 +56,16 @@ pub(crate) enum Note {
 }
 
 impl Report {
+    /// Why no order is legal, if the history is rejected.
+    pub fn rejection(&self) -> Option<&Rejection> {
+        if let Verdict::Rejected(rejection) = &self.verdict { Some(rejection) } else { None }
+    }
+
+    /// Where every order gets stuck, if that is the reason for a rejection.
+    pub fn stuck(&self) -> Option<&Stuck> {
+        if let Evidence::Stuck(stuck) = &self.rejection()?.evidence { Some(stuck) } else { None }
+    }
+
     /// Whether the run failed although its operations are not rejected: it crashed, got stuck, or had a data race.
     pub fn has_failed(&self) -> bool {
         self.ended.is_some() && !matches!(self.verdict, Verdict::Rejected(_))

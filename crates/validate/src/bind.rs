@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use omnilink_history::{Call, Op, OpId, Outcome, ProcessId, Record, Schema, Trace};
+use omnilink_history::{Call, Op, OpId, Outcome, ProcessId, Schema};
 use omnilink_settings::{Mapping, Settings};
 use omnilink_tla::datum::brief;
 use omnilink_tla::ir::{ExprLevel, VarId};
@@ -770,29 +770,6 @@ impl Stage {
             true => args.into(),
             false => self.places.iter().map(|&place| args[place].clone()).collect(),
         }
-    }
-}
-
-/// Adds an operation for the end of each process, for a companion that defines what may happen then. It comes after the
-/// last operation of the process, unless that one is unfinished: then either may take effect first. A process that is blocked
-/// has no end.
-pub fn add_ends(trace: &mut Trace) {
-    let mut last: Vec<Option<(u64, Option<u64>)>> = vec![None; trace.processes.len()];
-    let mut is_blocked = vec![false; trace.processes.len()];
-    for record in &trace.records {
-        is_blocked[record.process.index()] |= record.call.blocked;
-        let (last, ends) = (&mut last[record.process.index()], |end: Option<u64>| end.unwrap_or(u64::MAX));
-        if last.is_none_or(|(start, end)| (start, ends(end)) <= (record.start, ends(record.end.at()))) {
-            *last = Some((record.start, record.end.at()));
-        }
-    }
-    for (index, last) in last.into_iter().enumerate() {
-        let Some((start, end)) = last.filter(|_| !is_blocked[index]) else { continue };
-        let name = trace.processes[index].clone();
-        let process = if end.is_some() { trace.process(&name) } else { trace.process(&format!("{name}-end")) };
-        let name = name.parse().map_or_else(|_| omnilink_history::Value::Str(name), omnilink_history::Value::Int);
-        let call = Call::positional(END, [name], []);
-        trace.records.push(Record { process, start: end.unwrap_or(start), end: None.into(), call });
     }
 }
 

@@ -1,4 +1,6 @@
-//! The names of a companion's operators for operations.
+//! The names of a companion's operators for operations, and the ends of processes that one of them is about.
+
+use omnilink_history::{Call, Record, Trace};
 
 /// Steps after the last operation of a process.
 pub(crate) const END: &str = "OnEnd";
@@ -27,4 +29,27 @@ pub(crate) fn operators(operation: &str) -> Vec<String> {
 pub(crate) fn advice(operation: &str) -> Option<String> {
     let operator = operators(operation).pop().filter(|_| !operation.contains('|'))?;
     Some(format!("or define `{operator}(op)` in the companion"))
+}
+
+/// Adds an operation for the end of each process, for a companion that defines what may happen then. It comes after the
+/// last operation of the process, unless that one is unfinished: then either may take effect first. A process that is blocked
+/// has no end.
+pub fn add_ends(trace: &mut Trace) {
+    let mut last: Vec<Option<(u64, Option<u64>)>> = vec![None; trace.processes.len()];
+    let mut is_blocked = vec![false; trace.processes.len()];
+    for record in &trace.records {
+        is_blocked[record.process.index()] |= record.call.blocked;
+        let (last, ends) = (&mut last[record.process.index()], |end: Option<u64>| end.unwrap_or(u64::MAX));
+        if last.is_none_or(|(start, end)| (start, ends(end)) <= (record.start, ends(record.end.at()))) {
+            *last = Some((record.start, record.end.at()));
+        }
+    }
+    for (index, last) in last.into_iter().enumerate() {
+        let Some((start, end)) = last.filter(|_| !is_blocked[index]) else { continue };
+        let name = trace.processes[index].clone();
+        let process = if end.is_some() { trace.process(&name) } else { trace.process(&format!("{name}-end")) };
+        let name = name.parse().map_or_else(|_| omnilink_history::Value::Str(name), omnilink_history::Value::Int);
+        let call = Call::positional(END, [name], []);
+        trace.records.push(Record { process, start: end.unwrap_or(start), end: None.into(), call });
+    }
 }

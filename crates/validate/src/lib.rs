@@ -64,8 +64,9 @@ mod record;
 mod spec;
 mod values;
 
-pub use bind::{Binder, TraceOp, add_ends};
+pub use bind::{Binder, TraceOp};
 pub use check::{Broken, Checked, Checkpoint, NoAnswer, TraceOutcome, check, check_stream, walk};
+pub use companion::add_ends;
 pub use constants::Harvest;
 pub use coverage::coverage;
 pub use explain::{GuardBuilder, ReportBuilder, Ways, explain, explain_violation, shown_state};

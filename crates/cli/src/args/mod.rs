@@ -82,9 +82,10 @@ pub(crate) enum Command {
     Fuzz(FuzzArgs),
     /// Check an object without a specification: what it does concurrently must be possible serially.
     #[command(
-        after_help = "Exit codes: 0 every test passed, 1 one failed, 2 the command line, the settings or the build is \
-                            wrong, 3 one was not explored to the end, 5 the object crashed or did not end, 7 one has a \
-                            data race. 2 wins over 1, 1 over 5, 5 over 7, and 7 over 3."
+        after_help = "Exit codes: 0 every test passed (random tests of growing sizes: as far as explored), 1 one failed, \
+                            2 the command line, the settings or the build is wrong, 3 one was not explored to the end, \
+                            130 the same after an interrupt, 5 the object crashed or did not end, 7 one has a data race. \
+                            2 wins over 1, 1 over 5, 5 over 7, and 7 over 3."
     )]
     Lineup(LineupArgs),
     /// Replay a kept run step by step, and compare.
