@@ -293,5 +293,10 @@ fn serial_runs_that_are_missing_are_an_error() {
         let message = error.message.replace(&directory.path().display().to_string(), "");
         messages += &format!("{lines}: {message}\n");
     }
-    insta::assert_snapshot!(messages, @"");
+    insta::assert_snapshot!(messages, @"
+    1: /object.lineup: the serial run in which the threads take turns as `01` is missing
+    2: /object.lineup: line 2: 1 of 2 operations, and none blocks
+    3: /object.lineup: the serial run in which the threads take turns as `10` is missing
+    4: /object.lineup: line 4: 1 of 2 operations, and none blocks
+    ");
 }

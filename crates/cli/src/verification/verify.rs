@@ -245,9 +245,9 @@ mod tests {
             Err(Stopped::Spec(never)) => match never {},
         };
         insta::assert_snapshot!(check(Precedence::RealTime, "a\nb\nc"), @"3 steps");
-        insta::assert_snapshot!(check(Precedence::RealTime, "b\na\nc"), @"");
+        insta::assert_snapshot!(check(Precedence::RealTime, "b\na\nc"), @"a comes after b, which started after the latest time of a");
         insta::assert_snapshot!(check(Precedence::Program, "b\na\nc"), @"3 steps");
-        insta::assert_snapshot!(check(Precedence::Program, "c\nb\na"), @"");
+        insta::assert_snapshot!(check(Precedence::Program, "c\nb\na"), @"c comes before b, which its process called first");
         insta::assert_snapshot!(check(Precedence::None, "c\nb\na"), @"3 steps");
     }
 
