@@ -13,7 +13,7 @@ use crate::{Decided, Executed, Harness, follow};
 
 /// The cause of the failure if an execution has a race that no earlier one had. If the settings name the race, `accept` gets
 /// their reason instead.
-pub(crate) fn new_failure<I>(
+pub(crate) fn new_failure<I: Input>(
     harness: &Harness,
     known: &[KnownRace],
     run: &Executed<I>,
@@ -21,7 +21,12 @@ pub(crate) fn new_failure<I>(
 ) -> Option<String> {
     let (race, decided) = run.race.as_ref().zip(run.decided.as_ref())?;
     let accesses = harness.race_accesses(race, decided.execution.base);
-    match known_reason(known, &accesses) {
+    let reason = known_reason(known, &accesses).or_else(|| {
+        // A text may be about a caller, such as that of a function of the standard library. A replay shows the callers.
+        let race = (!known.is_empty()).then(|| describe(harness, &run.input, decided, race, None))?;
+        known_reason(known, &race.accesses.map(|access| format!("{} in {}", access.does, access.stack.join(" in "))))
+    });
+    match reason {
         Some(reason) => {
             accept(reason);
             None

@@ -158,8 +158,13 @@ fn cannot(program: &OsStr, error: &io::Error) -> String {
     format!("cannot run `{}`: {error}", program.to_string_lossy())
 }
 
-/// The exit code that corresponds to the status.
+/// The exit code that corresponds to the status. The end of a compiler or a build by a signal is none of the program.
 fn code(status: ExitStatus) -> ExitCode {
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    code.map_or_else(|| Exit::Crashed.into(), ExitCode::from)
+    match status.code().and_then(|code| u8::try_from(code).ok()) {
+        Some(code) => ExitCode::from(code),
+        None => {
+            errln!("omnilink build: the build ended early: {status}");
+            Exit::Interrupted.into()
+        }
+    }
 }
