@@ -85,7 +85,7 @@ fn kinds() -> Vec<(&'static str, Kind)> {
 fn history(rng: &mut Rng, call: fn(&mut Rng) -> Call) -> History<Call> {
     let mut clocks = [0_u64; 3];
     let mut calls = Vec::new();
-    for _ in 0..rng.usize(1..12) {
+    for _ in 0..rng.usize(1..7) {
         let process = rng.u32(..3);
         let start = clocks[process as usize] + rng.u64(..4);
         let end = start + rng.u64(..4);

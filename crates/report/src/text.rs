@@ -400,10 +400,7 @@ impl Sections<'_> {
         }
         let is_running = grid.rows.iter().flatten().any(|cell| *cell == Cell::Running);
         let running = if is_running { "; | is still running" } else { "" };
-        let overlap = |row: &Vec<Cell>| row.iter().filter(|cell| **cell != Cell::Empty).count() > 1;
-        if grid.rows.iter().any(overlap) {
-            let _ = writeln!(self.out, "    (operations in one row overlap{running})");
-        }
+        let _ = writeln!(self.out, "    (operations in one row overlap{running})");
         if processes > 0 {
             let (processes, operations) = (count(processes as u64, "process"), count(hidden as u64, "operation"));
             self.line(4, &format!("({processes} with {operations} not shown)"));
