@@ -52,7 +52,7 @@ fn shelf(config: &str, settings: &str) -> Kind {
         match rng.usize(..6) {
             0..=1 => Call::positional("Put", [place, value], []),
             2..=4 => Call::positional("Get", [place, value], []),
-            _ => Call::positional("Kinds", [Value::Int(rng.i64(..4))], []),
+            _ => Call::positional("Kinds", [Value::Int(rng.i64(0..4))], []),
         }
     };
     Kind { judge, call, _directory: directory }
@@ -60,14 +60,14 @@ fn shelf(config: &str, settings: &str) -> Kind {
 
 fn kinds() -> Vec<(&'static str, Kind)> {
     let register = |rng: &mut Rng| {
-        let value = Value::Int(rng.i64(..3));
+        let value = Value::Int(rng.i64(0..3));
         match rng.bool() {
             true => Call::positional("write", [value], []),
             false => Call::positional("read", [], [value]),
         }
     };
     let queue = |rng: &mut Rng| {
-        let value = Value::Int(rng.i64(..2));
+        let value = Value::Int(rng.i64(0..2));
         match rng.bool() {
             true => Call::positional("enqueue", [value], []),
             false => Call::positional("dequeue", [], [if rng.u8(..3) == 0 { Value::Nil } else { value }]),
@@ -85,7 +85,7 @@ fn kinds() -> Vec<(&'static str, Kind)> {
 fn history(rng: &mut Rng, call: fn(&mut Rng) -> Call) -> History<Call> {
     let mut clocks = [0_u64; 3];
     let mut calls = Vec::new();
-    for _ in 0..rng.usize(1..7) {
+    for _ in 0..rng.usize(1..10) {
         let process = rng.u32(..3);
         let start = clocks[process as usize] + rng.u64(..4);
         let end = start + rng.u64(..4);
@@ -164,6 +164,6 @@ fn stretches_have_the_verdict_of_the_whole() {
             carried += from_carried;
         }
         assert!((histories / 10..histories * 9 / 10).contains(&accepted), "{name}: {accepted} of {histories} accepted");
-        assert!(carried as u64 > histories, "{name}: {carried} checks began in carried states");
+        assert!(carried as u64 > histories / 4, "{name}: {carried} checks began in carried states");
     }
 }

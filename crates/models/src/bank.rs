@@ -272,7 +272,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             check(&bank(), "transfer([from: 0, amount: 5, sum: 1])"),
-            @"`transfer` has no argument `to`"
+            @"`transfer` has no argument `to`; it has `amount`, `from`, `sum`"
         );
         insta::assert_snapshot!(
             check(&bank(), "transfer(1, 0, -2)"),
