@@ -71,7 +71,7 @@ export async function open(url: string, options: BrowserContextOptions = {}): Pr
   const context = await (await launch()).newContext({ viewport: { width: 1440, height: 900 }, ...options });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await context.addInitScript(watch);
-  context.setDefaultTimeout(8000);
+  context.setDefaultTimeout(20000);
   const page = await context.newPage();
   const requests: string[] = [];
   const errors: string[] = [];
