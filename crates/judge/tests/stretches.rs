@@ -138,7 +138,7 @@ fn in_stretches(judge: &Judge, history: &History<Call>, cuts: &[u64]) -> (bool, 
         tail = ops.split_off(ops.len() - after.since as usize);
         begin = Some(after.states);
     }
-    // What is in flight at the end is decided by a check without a cut, as unfinished operations are.
+    // A check without a cut decides the operations in flight at the end, and unfinished ones.
     let numbered = tail.iter().zip(0..).map(|(op, id)| Op { id: OpId(id), ..op.clone() });
     let mut part = Part { processes: history.processes(), ops: numbered.collect(), next: 0 };
     let key = Key { label: "k", ops: &mut part, begin: begin.as_deref(), cut: None, limits: &Unlimited };

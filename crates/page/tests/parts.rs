@@ -11,41 +11,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn report() -> Report {
-    Report {
-        schema: SCHEMA.into(),
-        history: History {
-            name: "run".into(),
-            operations: Some(0),
-            processes: 0,
-            cuts: Vec::new(),
-            events: Vec::new(),
-        },
-        spec: Spec { name: "Queue.tla".into(), constants: Vec::new() },
-        level: None,
-        order: Order::RealTime,
-        verdict: Verdict::Accepted,
-        operations: Vec::new(),
-        sources: Vec::new(),
-        stats: Stats {
-            method: String::new(),
-            no_procedure: None,
-            returned: 0,
-            evaluations: 0,
-            generated: 0,
-            distinct: 0,
-            widest: None,
-            seconds: 0.0,
-        },
-        assumed: Vec::new(),
-        notes: Vec::new(),
-        tags: Vec::new(),
-        clock: None,
-        coverage: None,
-        ended: None,
-        interleaving: None,
-        keys: None,
-        next: Vec::new(),
-    }
+    let history = History { name: "run".into(), operations: Some(0), ..History::default() };
+    let spec = Spec { name: "Queue.tla".into(), constants: Vec::new() };
+    Report { spec, ..Report::new(history, Verdict::Accepted) }
 }
 
 fn parts(timeline: &Timeline) -> Vec<omnilink_page::Part> {

@@ -19,11 +19,11 @@ pub struct Stretch<S> {
     pub report: Report<S>,
     /// The number of operations.
     pub operations: u64,
-    /// What the next stretch begins with, if requested and if this one is accepted.
+    /// The beginning of the next stretch, if requested and if this one is accepted.
     pub cut: Option<Cut<S>>,
 }
 
-/// What the next stretch begins with.
+/// The beginning of the next stretch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut<S> {
     /// The states that the object may have been in at the last instant without an operation in flight.
@@ -34,7 +34,7 @@ pub struct Cut<S> {
 
 /// Checks operations as they come in, by increasing start; `None` as the call is an operation that constrains nothing.
 /// Begins in the given states, or in the initial ones. If `cut` is a time before which no operation of the next stretch
-/// starts, finds what that one begins with.
+/// starts, finds the beginning of that one.
 pub fn check_stretch<S: Spec, E>(
     spec: &S,
     begin: Option<Vec<S::State>>,

@@ -158,7 +158,7 @@ fn cannot(program: &OsStr, error: &io::Error) -> String {
     format!("cannot run `{}`: {error}", program.to_string_lossy())
 }
 
-/// The exit code that corresponds to the status. The end of a compiler or a build by a signal is none of the program.
+/// The exit code that corresponds to the status. A compiler or a build that a signal ended says nothing about the program.
 fn code(status: ExitStatus) -> ExitCode {
     match status.code().and_then(|code| u8::try_from(code).ok()) {
         Some(code) => ExitCode::from(code),

@@ -16,7 +16,7 @@ use crate::keys::{self, Carried, CheckedKey, Key, KeyVerdict};
 use crate::recording::Recording;
 use crate::{CheckOptions, Complaint, Failed};
 
-/// What a companion does at the end of a process, of which a part of a history knows nothing.
+/// The operator of a companion for the end of a process, which a part of a history does not show.
 const ON_END: &str = "OnEnd";
 
 impl Tla {
@@ -77,7 +77,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Searches for an order up to a cut, and returns what the next check begins with.
+    /// Searches for an order up to a cut, and returns the beginning of the next check.
     fn check_stretch(&self, settings: &Settings, cut: Option<u64>) -> Result<Verdict<Option<Carried>, ()>, Failed> {
         let options = self.options();
         self.with_spec(settings, |spec, history, _| {
