@@ -25,6 +25,7 @@ mod smoke;
 mod sources;
 mod studies;
 mod tidy;
+mod tools;
 mod viewer;
 mod workflows;
 mod workspace;

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::ci::is_installed;
+use crate::tools::is_installed;
 use crate::workspace::Workspace;
 
 /// A crate with mutation tests.

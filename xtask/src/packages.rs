@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::ci::is_installed;
+use crate::tools::is_installed;
 use crate::workspace::{Build, Workspace};
 
 /// The largest size of the installed command, in bytes.

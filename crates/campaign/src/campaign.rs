@@ -8,21 +8,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use omnilink_explore::{
-    Artifacts, Asked, Controlled, Coverage, DataRace, Ended, Ending, Environment, Execution, ExecutionOrder, Input,
-    Plan, Program, Race, Ran, Run, Store, Workload,
+    Artifacts, Asked, Controlled, Coverage, DataRace, Ended, Environment, ExecutionOrder, Input, Plan, Program, Race,
+    Ran, Run, Store, Workload,
 };
 use omnilink_judge::{Failed, Judge, Recording};
 use omnilink_report::{Interleaving, Report, Verdict};
 use omnilink_settings::Settings;
 use omnilink_weak::Level;
 
-use crate::harness::{clear_scratch, ended_alike};
+use crate::harness::{clear_scratch, close_blocked, ended_alike};
 use crate::interleaving::meeting_places;
 use crate::ledger::{Described, Entry, Ledger, commit_of};
 use crate::overview::today;
 use crate::race;
 use crate::schedule_source::{Choice, ScheduleSource};
-use crate::tally::{self, Kind, Problem, Seen, Tally};
+use crate::seen::{Kind, Seen};
+use crate::tally::{self, Problem, Tally};
 use crate::{
     Budget, Count, Decided, DfsOptions, Error, Explored, Free, Harness, Host, How, Judging, Schedules, Stopped,
     interleaving, overlap,
@@ -428,16 +429,6 @@ pub(crate) fn blamed(report: &Report) -> Vec<String> {
     let Verdict::Rejected(rejection) = &report.verdict else { return Vec::new() };
     let operations = rejection.blocked.iter().filter_map(|op| report.operations.get(op.0));
     operations.map(|operation| operation.name.clone()).collect()
-}
-
-/// Completes the trace of an execution in which no thread is enabled. True if each of them is blocked in a call, but the main
-/// thread, which waits for the others.
-pub(crate) fn close_blocked(execution: &Execution, trace: &Path) -> Result<bool, Error> {
-    if execution.ended != Ending::Deadlock {
-        return Ok(false);
-    }
-    let blocked = crate::harness::close_stuck(trace)?;
-    Ok(blocked > 0 && blocked + 1 == execution.alive())
 }
 
 /// How a run was controlled, after a replay in a fresh process.

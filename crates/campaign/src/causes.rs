@@ -11,7 +11,7 @@ use omnilink_report::clean;
 use omnilink_settings::Known;
 use serde::{Deserialize, Serialize};
 
-use crate::tally::Kind;
+use crate::seen::Kind;
 
 /// Runs that failed for the same reason.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use omnilink_report::{Limit, Problem, Report, Unchecked, Verdict};
 use omnilink_weak::Level;
 
 use crate::causes::Cause;
-use crate::tally::{Kind, Seen};
+use crate::seen::{Kind, Seen};
 
 /// The first report of each kind of run.
 #[derive(Debug, Default)]

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use omnilink_explore::audit::Audit;
 use omnilink_explore::{
-    Control, ControlError, Ended, Execution, ExecutionOrder, Input, Note, Program, Race, Ran, Store, audit, verb,
+    Control, ControlError, Ended, Ending, Execution, ExecutionOrder, Input, Note, Program, Race, Ran, Store, audit,
+    verb,
 };
 use omnilink_history::format::binary::{Completion, SegmentReader, complete_stuck};
 use omnilink_schedule::Schedule;
@@ -243,6 +244,16 @@ pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
         false if path.exists() => std::fs::remove_file(path),
         false => Ok(()),
     }
+}
+
+/// Completes the trace of an execution in which no thread is enabled. True if each of them is blocked in a call, but the main
+/// thread, which waits for the others.
+pub(crate) fn close_blocked(execution: &Execution, trace: &Path) -> Result<bool, Error> {
+    if execution.ended != Ending::Deadlock {
+        return Ok(false);
+    }
+    let blocked = close_stuck(trace)?;
+    Ok(blocked > 0 && blocked + 1 == execution.alive())
 }
 
 /// Completes the trace of an execution that is stuck: calls that did not return are blocked. Returns their number.

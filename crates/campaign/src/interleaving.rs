@@ -7,14 +7,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use omnilink_explore::{Ending, Execution, ExecutionOrder, without_switch};
+use omnilink_explore::{Ending, Execution};
 use omnilink_history::{Call, History, OpId};
-use omnilink_report::{InterleavedStep, Interleaving, StepKind, WithoutSwitch};
+use omnilink_report::{InterleavedStep, Interleaving, StepKind};
 use omnilink_schedule::channel::{Pending, Standing};
-use omnilink_schedule::{Kind, Schedule, Step, dependent};
+use omnilink_schedule::{Kind, Step, dependent};
 
-use crate::shrink::Trials;
-use crate::{Error, Harness, Replay, follow};
+use crate::Harness;
 
 /// The steps of an execution inside operations, or all of them if it has no history. Operations of these names are marked
 /// where they end.
@@ -74,33 +73,8 @@ pub fn interleaving(
     }
 }
 
-/// Preemptions that are tried one by one, at most.
-const TRIED: usize = 32;
-
-/// Runs a stored run without each of its preemptions, and tells whether it still fails for the same reason: the thread
-/// goes on to the end of its next stretch of steps instead, and the rest is followed as far as possible.
-pub fn without_switches(replay: &Replay, execution: &Execution) -> Result<Vec<WithoutSwitch>, Error> {
-    let Some(mut trials) = Trials::of(replay)? else { return Ok(Vec::new()) };
-    let mut without = Vec::new();
-    let switches = (0..execution.steps.len()).filter(|index| is_preemption(&execution.steps, *index));
-    let schedule = execution.schedule();
-    for index in switches.take(TRIED) {
-        if (replay.host.is_interrupted)() {
-            return Err(Error::Interrupted);
-        }
-        let order = ExecutionOrder {
-            strict: false,
-            follow: without_switch(&schedule, index),
-            ..follow(&replay.like, &Schedule::default())
-        };
-        let still_fails = trials.fails(&replay.run.plan, order)?.is_some();
-        without.push(WithoutSwitch { before: index as u64 + 1, still_fails });
-    }
-    Ok(without)
-}
-
 /// Whether the step before it is of another thread, which could have continued.
-fn is_preemption(steps: &[Step], index: usize) -> bool {
+pub(crate) fn is_preemption(steps: &[Step], index: usize) -> bool {
     let Some(before) = index.checked_sub(1).map(|before| &steps[before]) else { return false };
     before.thread != steps[index].thread && !steps[index].has(Step::FREE)
 }

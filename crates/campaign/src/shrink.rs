@@ -9,23 +9,20 @@
 //! The test of a run of `lineup` is small already, and keeps its operations.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use omnilink_explore::{
-    Artifacts, Control, ControlError, Controlled, Ended, ExecutionOrder, Only, Plan, Run, report_of, simplify,
-};
-use omnilink_history::format::binary::Manifest;
+use omnilink_explore::{Artifacts, ControlError, Controlled, Ended, ExecutionOrder, Only, Plan, Run, simplify};
 use omnilink_judge::Recording;
-use omnilink_report::{Report, Verdict};
+use omnilink_report::Report;
 use omnilink_schedule::channel::Policy;
 use omnilink_schedule::{Choice, Decision, Kind, Schedule, Step, thread_object};
 
-use crate::campaign::{blamed, close_blocked};
+use crate::campaign::blamed;
 use crate::clock::now;
 use crate::harness::follow;
-use crate::tally::failure_of;
-use crate::{Decided, Error, Replay, Tried, interleaving, race};
+use crate::trials::{Trials, fails_alike};
+use crate::{Decided, Error, Replay, interleaving, race};
 
 /// How much to try.
 #[derive(Debug, Clone, Copy)]
@@ -108,42 +105,6 @@ pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>))
     tell(if is_smaller { Shrunk::Smaller(&found.plan) } else { Shrunk::NothingSmaller });
     tell(Shrunk::Simpler(simpler));
     keep(replay, &found, &shrinking.trials.wanted)
-}
-
-/// Executions that are compared with a stored run.
-pub(crate) struct Trials<'a> {
-    replay: &'a Replay,
-    /// Why the stored run failed.
-    wanted: String,
-    control: Control,
-}
-
-impl<'a> Trials<'a> {
-    /// Starts a process for executions; `None` if the run did not fail.
-    pub(crate) fn of(replay: &'a Replay) -> Result<Option<Trials<'a>>, ControlError> {
-        reason_of_stored(replay)
-            .map(|wanted| Ok(Trials { replay, wanted, control: replay.harness.start()? }))
-            .transpose()
-    }
-
-    /// Runs it, and returns the execution if it failed for the same reason.
-    pub(crate) fn fails(&mut self, plan: &Plan, order: ExecutionOrder) -> Result<Option<Tried>, ControlError> {
-        let tried = self.replay.harness.execute(&mut self.control, plan, order)?;
-        let is_same = match tried.ran.ended {
-            Ended::Finished | Ended::Stuck { .. } if tried.trace.exists() => {
-                fails_alike(self.replay, &tried, &self.replay.run.id, &self.wanted).0
-            }
-            _ => reason(self.replay, &tried, None).is_some_and(|reason| reason == self.wanted),
-        };
-        // A harness of one's own may make all operations nevertheless.
-        let heeds = |only: &Only| made_only(&tried.trace).is_some_and(|made| made == only.to_string());
-        let is_same = is_same && plan.only.as_ref().is_none_or(heeds);
-        if tried.trace.exists() {
-            // If a trace cannot be removed, the next one replaces it or reports the error.
-            let _ = std::fs::remove_dir_all(&tried.trace);
-        }
-        Ok(is_same.then_some(tried))
-    }
 }
 
 /// The state of shrinking.
@@ -252,12 +213,6 @@ impl Shrinking<'_> {
     }
 }
 
-/// The operations that a harness made, if it was asked to make only some.
-fn made_only(trace: &Path) -> Option<String> {
-    let manifest = std::fs::read(trace.join("manifest.json")).ok()?;
-    Manifest::read(&manifest).ok()?.meta.get("only")?.as_str().map(str::to_owned)
-}
-
 /// The operations that a plan makes.
 fn operations(plan: &Plan) -> Vec<Made> {
     match &plan.only {
@@ -318,39 +273,6 @@ fn projected(found: &Failing, without: &[Made]) -> Vec<Decision> {
         kept.push(if is_thread { Decision::thread(decision.chosen - before) } else { decision });
     }
     kept
-}
-
-/// Why the stored run failed, as [`reason`] has it. The cause of a run of `lineup` is a sentence about serial runs.
-fn reason_of_stored(replay: &Replay) -> Option<String> {
-    let Run { id, plan, ended, cause, .. } = &replay.run;
-    match plan.test {
-        None => cause.clone(),
-        Some(_) => failure_of(ended).or_else(|| omnilink_report::cause(&report_of(&replay.store.path(id))?)),
-    }
-}
-
-/// Completes the trace of an execution that is stuck, and checks it. Returns whether the execution failed for this reason.
-/// One that is stuck must also be judged like the stored run: the specification may let calls of a smaller one block.
-fn fails_alike(replay: &Replay, tried: &Tried, label: &str, wanted: &str) -> (bool, Option<Report>) {
-    let Ok(is_blocked) = close_blocked(&tried.execution, &tried.trace) else { return (false, None) };
-    let report = replay.check(&tried.trace, label).ok().flatten();
-    let word = report.as_ref().map(|report| report.verdict.word());
-    let is_judged_alike = match (&tried.ran.ended, replay.run.verdict.as_deref()) {
-        (Ended::Stuck { .. }, Some(before)) if before != "accepted" && before != "inconclusive" => word == Some(before),
-        (Ended::Stuck { .. }, _) => !is_blocked || word != Some("accepted"),
-        _ => true,
-    };
-    let is_same = reason(replay, tried, report.as_ref()).is_some_and(|reason| reason == wanted);
-    (is_same && is_judged_alike, report)
-}
-
-/// Why a run failed; `None` if it did not.
-fn reason(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Option<String> {
-    let rejected =
-        || report.filter(|report| matches!(report.verdict, Verdict::Rejected(_))).and_then(omnilink_report::cause);
-    let raced =
-        || tried.race.as_ref().map(|race| race::cause(&replay.harness.race_accesses(race, tried.execution.base)));
-    failure_of(&tried.ran.ended).or_else(rejected).or_else(raced).or_else(|| report.and_then(omnilink_report::cause))
 }
 
 /// Replays the result in a fresh process, and stores it.

@@ -13,6 +13,7 @@ use crate::Count;
 use crate::causes::{Cause, Causes, KnownCause, interval, known_lines, share};
 use crate::collected::Collected;
 use crate::ledger::{Described, Entry, Failure};
+use crate::seen::{Kind, Seen};
 
 /// Totals of many runs.
 #[derive(Debug, Default)]
@@ -35,23 +36,6 @@ pub struct Tally {
     strategies: BTreeMap<&'static str, (u64, u64)>,
 }
 
-/// How a run failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// No order of its operations is legal.
-    Rejected,
-    /// A limit was reached before there was a verdict.
-    Inconclusive,
-    /// It is accepted, or its verdict is unknown, and it has a data race.
-    Raced,
-    /// The harness crashed.
-    Crashed,
-    /// The harness did not end.
-    Stuck,
-    /// Its trace cannot be checked.
-    Unchecked,
-}
-
 /// Why a run has no valid verdict.
 #[derive(Debug)]
 pub(crate) enum Problem {
@@ -59,44 +43,6 @@ pub(crate) enum Problem {
     Stopped(String),
     /// The trace is invalid, or the specification cannot interpret it.
     Recording(String),
-}
-
-impl Kind {
-    /// The kind in one or two words.
-    pub fn word(self) -> &'static str {
-        match self {
-            Kind::Rejected => "rejected",
-            Kind::Inconclusive => "inconclusive",
-            Kind::Raced => "data race",
-            Kind::Crashed => "crashed",
-            Kind::Stuck => "stuck",
-            Kind::Unchecked => "not checked",
-        }
-    }
-}
-
-/// A run that failed.
-#[derive(Debug)]
-pub struct Seen {
-    /// How.
-    pub kind: Kind,
-    /// The cause, equal for runs that fail for the same reason.
-    pub cause: String,
-    /// The message of this run, if the cause is that message without its numbers.
-    pub(crate) message: Option<String>,
-    /// Where accesses met, if that is known.
-    pub(crate) meets: Option<String>,
-    /// Whether no earlier run failed for this reason.
-    pub is_first: bool,
-    /// Whether the settings accept it.
-    pub is_accepted: bool,
-}
-
-impl Seen {
-    /// The cause for people, with the numbers of this run.
-    pub fn shown(&self) -> &str {
-        self.message.as_deref().unwrap_or(&self.cause)
-    }
 }
 
 /// What is known of a run beside its ending and its report.

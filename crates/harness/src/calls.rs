@@ -64,21 +64,24 @@ struct Drawn {
     could_be_open: bool,
 }
 
-pub(crate) fn plan(program: &Program, settings: &Settings) -> Result<Plan, Vec<Problem>> {
-    let mut planner = Planner {
-        program,
-        settings,
-        machine: Machine::new(program, Box::new(NullWorld)),
-        nil: None,
-        drawn: Vec::new(),
-        returned: Vec::new(),
-        processes: Vec::new(),
-        problems: Vec::new(),
-    };
-    planner.nil = planner.find_nil();
-    let spec = program.module.sources.iter().next().map(|(_, source)| file_name(&source.name)).unwrap_or_default();
-    let plan = planner.plan(spec);
-    if planner.problems.is_empty() { Ok(plan) } else { Err(planner.problems) }
+impl Plan {
+    /// Reads the calls of a system from the next-state relation of its specification.
+    pub fn new(program: &Program, settings: &Settings) -> Result<Plan, Vec<Problem>> {
+        let mut planner = Planner {
+            program,
+            settings,
+            machine: Machine::new(program, Box::new(NullWorld)),
+            nil: None,
+            drawn: Vec::new(),
+            returned: Vec::new(),
+            processes: Vec::new(),
+            problems: Vec::new(),
+        };
+        planner.nil = planner.find_nil();
+        let spec = program.module.sources.iter().next().map(|(_, source)| file_name(&source.name)).unwrap_or_default();
+        let plan = planner.plan(spec);
+        if planner.problems.is_empty() { Ok(plan) } else { Err(planner.problems) }
+    }
 }
 
 struct Planner<'p> {

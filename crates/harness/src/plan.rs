@@ -6,10 +6,8 @@
 use std::hash::Hasher as _;
 
 use fnv::FnvHasher;
-use omnilink_settings::Settings;
 use omnilink_tla::program::Program;
 use omnilink_tla::source::Site;
-use omnilink_validate::Problem;
 
 use crate::values::{Source, Type};
 
@@ -95,11 +93,6 @@ pub struct Repeated {
 }
 
 impl Plan {
-    /// Reads the calls of a system from the next-state relation of its specification.
-    pub fn new(program: &Program, settings: &Settings) -> Result<Plan, Vec<Problem>> {
-        crate::calls::plan(program, settings)
-    }
-
     /// The plan in words, one outcome a line.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();

@@ -2,16 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
-use omnilink_history::Stop;
+use omnilink_history::{Halt, Stop};
 use omnilink_tla::datum::{Datum, World};
 use omnilink_tla::reach::Limit;
 use omnilink_tla::value::Value;
-
-use crate::Limits;
-use crate::halting::watched;
 
 /// Files, the environment, output, and the registers of `TLCSet`.
 pub struct HostWorld {
@@ -25,41 +21,7 @@ pub struct HostWorld {
     is_foreign: bool,
     /// Receives printed lines.
     print: fn(&str),
-    stop: Arc<Stopper>,
-}
-
-/// Tells every evaluation that a limit was reached, and how much memory is left.
-#[derive(Debug)]
-pub struct Stopper {
-    limit: AtomicU8,
-    /// In bytes, at the last poll.
-    room: AtomicU64,
-}
-
-impl Default for Stopper {
-    fn default() -> Stopper {
-        Stopper { limit: AtomicU8::new(0), room: AtomicU64::new(u64::MAX) }
-    }
-}
-
-/// The limits. A limit is stored as its index, counted from one.
-const LIMITS: [Limit; 4] = [Limit::States, Limit::Time, Limit::Memory, Limit::Interrupt];
-
-impl Stopper {
-    /// Requests a stop.
-    pub fn stop(&self, limit: Limit) {
-        let place = LIMITS.iter().position(|known| *known == limit).map_or(0, |place| place + 1);
-        self.limit.store(place as u8, Ordering::Relaxed);
-    }
-
-    /// Sets the number of bytes of memory left.
-    pub(crate) fn set_room(&self, bytes: u64) {
-        self.room.store(bytes, Ordering::Relaxed);
-    }
-
-    pub(crate) fn limit(&self) -> Option<Limit> {
-        LIMITS.get(usize::from(self.limit.load(Ordering::Relaxed)).checked_sub(1)?).copied()
-    }
+    halt: Arc<Halt>,
 }
 
 /// Random choices are the same in every run.
@@ -72,7 +34,7 @@ impl HostWorld {
     }
 
     /// A world that can be stopped.
-    pub fn until(print: fn(&str), stop: Arc<Stopper>) -> HostWorld {
+    pub fn until(print: fn(&str), halt: Arc<Halt>) -> HostWorld {
         HostWorld {
             registers: BTreeMap::new(),
             random: fastrand::Rng::with_seed(SEED),
@@ -80,7 +42,7 @@ impl HostWorld {
             start: Instant::now(),
             is_foreign: false,
             print,
-            stop,
+            halt,
         }
     }
 
@@ -141,33 +103,11 @@ impl World for HostWorld {
     }
 
     fn limit(&self) -> Option<Limit> {
-        self.stop.limit()
+        self.halt.reason().map(limit)
     }
 
     fn has_room(&self, bytes: u64) -> bool {
-        let has_room = bytes <= self.stop.room.load(Ordering::Relaxed);
-        if !has_room {
-            self.stop.stop(Limit::Memory);
-        }
-        has_room
-    }
-}
-
-/// Calls `work` while a thread polls the limits, and stops the evaluation once one is reached.
-pub fn guarded<R>(limits: &dyn Limits, stop: &Stopper, run: impl FnOnce() -> R) -> R {
-    let look = || {
-        limits.memory_left().into_iter().for_each(|bytes| stop.set_room(bytes));
-        limits.exceeded().map(|reason| stop.stop(limit(reason))).is_some()
-    };
-    watched(&look, run)
-}
-
-/// The same reason as a verdict's.
-pub(crate) fn stop(limit: Limit) -> Stop {
-    match limit {
-        Limit::Time => Stop::Time,
-        Limit::Memory => Stop::Memory,
-        Limit::States | Limit::Interrupt => Stop::Interrupted,
+        self.halt.has_room(bytes)
     }
 }
 

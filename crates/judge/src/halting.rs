@@ -11,12 +11,16 @@ use crate::{Failed, Limits};
 /// Runs `work` while a thread polls the limits, and raises a flag once one is reached.
 pub(crate) fn halting<R>(limits: &dyn Limits, run: impl FnOnce(&Halt) -> R) -> R {
     let halt = Halt::default();
-    watched(&|| limits.exceeded().map(|reason| halt.raise(reason)).is_some(), || run(&halt))
+    guarded(limits, &halt, || run(&halt))
 }
 
-/// Runs `work` while a thread polls every few milliseconds, until a poll is the last.
-pub(crate) fn watched<R>(look: &(dyn Fn() -> bool + Sync), run: impl FnOnce() -> R) -> R {
+/// Runs `work` while a thread polls the limits every few milliseconds, and raises this flag once one is reached.
+pub fn guarded<R>(limits: &dyn Limits, halt: &Halt, run: impl FnOnce() -> R) -> R {
     const PAUSE: Duration = Duration::from_millis(5);
+    let look = || {
+        limits.memory_left().into_iter().for_each(|bytes| halt.set_room(bytes));
+        limits.exceeded().map(|reason| halt.raise(reason)).is_some()
+    };
     let (ended, end) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) && !look() {});

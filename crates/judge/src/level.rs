@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use omnilink_history::{Cut, OpId, Stop, Verdict};
-use omnilink_report::{Evidence, Mentions, Missed, OpRef, Rejection, Report};
-use omnilink_search::{Route, Stats, Witness};
+use omnilink_history::{OpId, Stop, Verdict};
+use omnilink_report::{Evidence, Mentions, Missed, OpRef, Rejection, Report, State};
+use omnilink_search::{Misfit, Route, Stats, Watch, Witness};
 use omnilink_weak::{Answer, Blocked, ByAction, Effort, Explained, Failure, Level, Unexplained};
 
 use crate::input::InputError;
-use crate::recording::Held;
-use crate::show::{ShowBuilder, Way};
+use crate::run::{Found, Run, Subject, Widths};
+use crate::show::{ShowBuilder, ShowOptions, Way};
 use crate::{Case, CheckOptions, Failed, Judge, Limits, Recording, Stage};
 
 /// The most operations that a report lists as seen or missed by one.
@@ -81,9 +81,10 @@ pub(crate) fn refuse(asked: &CheckOptions, has_witness: bool) -> Result<(), Inpu
 }
 
 /// What a check found.
-pub(crate) struct Found<S> {
-    pub(crate) verdict: Verdict<Explained, Unexplained<S>>,
+pub(crate) struct AtLevel {
+    pub(crate) verdict: Verdict<Explained, Unexplained<State>>,
     pub(crate) stats: Stats,
+    /// Why there is no verdict, if the level sets a limit of its own.
     pub(crate) limit: Option<String>,
     /// Why the procedure for registers did not decide it, if it was tried.
     pub(crate) no_procedure: Option<String>,
@@ -92,42 +93,76 @@ pub(crate) struct Found<S> {
     pub(crate) method: String,
 }
 
-/// The trace that was checked.
-pub(crate) struct Seen<'a> {
-    pub(crate) asked: &'a CheckOptions,
-    pub(crate) held: &'a Held,
-    pub(crate) label: &'a str,
-    pub(crate) spec: &'a str,
-    pub(crate) cuts: &'a [Cut],
-    pub(crate) operations: usize,
+/// A trace of which operations need not see everything before them.
+pub(crate) struct Weak<'a, F> {
+    run: Run<'a>,
+    decide: F,
+    found: AtLevel,
+    level: Option<omnilink_report::Level>,
+    missed: Vec<(OpId, Vec<OpId>)>,
+    mentions: Mentions<OpId>,
 }
 
-impl Seen<'_> {
-    /// The report, and the operations that it mentions. Adds the order to the timeline.
-    pub(crate) fn report<S>(
-        &self,
-        found: Found<S>,
-        builder: Option<&mut ShowBuilder>,
-        show: impl Fn(S) -> omnilink_report::State,
-    ) -> Result<(Report, Vec<OpId>), Failed> {
-        let mut mentions = Mentions::default();
-        let level = self.asked.level();
-        let mut reported = crate::reported(&level);
-        let order = match &found.verdict {
+impl<'a, F: FnMut(&dyn Watch) -> Result<AtLevel, Failed>> Weak<'a, F> {
+    /// A trace that is decided by this.
+    pub(crate) fn new(run: Run<'a>, decide: F) -> Weak<'a, F> {
+        let found = AtLevel {
+            verdict: Verdict::Inconclusive(Stop::Interrupted),
+            stats: Stats::default(),
+            limit: None,
+            no_procedure: None,
+            part: String::new(),
+            method: String::new(),
+        };
+        let level = crate::reported(&run.asked.level());
+        Weak { run, decide, found, level, missed: Vec::new(), mentions: Mentions::default() }
+    }
+}
+
+impl<F: FnMut(&dyn Watch) -> Result<AtLevel, Failed>> Subject for Weak<'_, F> {
+    /// Widths are those of searches for what each operation saw, so none is shown.
+    fn places(&self) -> usize {
+        0
+    }
+
+    fn follow(&mut self, _: &str) -> Result<Option<Misfit<String>>, Failed> {
+        unreachable!("an order of the system is refused at weak levels")
+    }
+
+    fn decide(&mut self, widths: &Widths<'_>) -> Result<(), Failed> {
+        self.found = (self.decide)(&|stats: &Stats| widths.poll(stats))?;
+        Ok(())
+    }
+
+    fn found(&self) -> Found<'_> {
+        let order = match &self.found.verdict {
             Verdict::Accepted(explained) => explained.order.clone(),
             Verdict::Rejected(Unexplained::Views(failure)) => failure.order.clone(),
             Verdict::Rejected(Unexplained::Contradiction { .. }) | Verdict::Inconclusive(_) => Vec::new(),
         };
-        let mut missed_by = Vec::new();
-        let verdict = match found.verdict {
-            Verdict::Inconclusive(stop) => match found.limit {
-                Some(words) => {
-                    omnilink_report::Verdict::Inconclusive { limit: omnilink_report::Limit::Operations, stop: words }
-                }
-                None => crate::inconclusive(stop, stop.to_string()),
+        Found {
+            order: None,
+            is_rejected: self.found.verdict.is_rejected(),
+            way: Way { route: Route::from(&Witness::from_order(order)), ignores_invariants: false },
+            method: self.found.method.clone(),
+            no_procedure: self.found.no_procedure.clone(),
+            stats: &self.found.stats,
+        }
+    }
+
+    fn verdict(&mut self) -> Result<omnilink_report::Verdict, Failed> {
+        let mentions = &mut self.mentions;
+        Ok(match &self.found.verdict {
+            Verdict::Inconclusive(stop) => match &self.found.limit {
+                Some(words) => omnilink_report::Verdict::Inconclusive {
+                    limit: omnilink_report::Limit::Operations,
+                    stop: words.clone(),
+                },
+                None => crate::inconclusive(*stop, stop.to_string()),
             },
             Verdict::Accepted(explained) => {
-                if let Some(level) = &mut reported {
+                self.missed.clone_from(&explained.missed);
+                if let Some(level) = &mut self.level {
                     level.missing = explained.missed.len();
                     let listed = explained.missed.iter().take(MOST_MISSING);
                     level.missed = listed
@@ -137,56 +172,40 @@ impl Seen<'_> {
                         })
                         .collect();
                 }
-                missed_by = explained.missed;
                 omnilink_report::Verdict::Accepted
             }
             Verdict::Rejected(Unexplained::Contradiction { ops, reason }) => {
-                omnilink_report::Verdict::Rejected(Box::new(contradiction(&ops, &reason, &mut mentions)))
+                omnilink_report::Verdict::Rejected(Box::new(contradiction(ops, reason, mentions)))
             }
             Verdict::Rejected(Unexplained::Views(failure)) => {
                 let ids: Vec<OpId> = failure.blocked.iter().map(|blocked| blocked.op).take(MOST_MISSING).collect();
-                let described = self.held.describe(&ids)?;
-                let named: Vec<String> =
-                    described.iter().map(|op| format!("{} {} {}", op.name, op.text, op.interval())).collect();
-                let sentence = format!(
-                    "no order of the operations{}, whatever they may miss, explains {}",
-                    found.part,
-                    named.join(", or ")
-                );
-                omnilink_report::Verdict::Rejected(Box::new(rejection(sentence, failure, &mut mentions, show)))
+                let named = self.run.named(&ids)?.join(", or ");
+                let on = &self.found.part;
+                let sentence = format!("no order of the operations{on}, whatever they may miss, explains {named}");
+                omnilink_report::Verdict::Rejected(Box::new(rejection(sentence, failure, mentions)))
             }
-        };
-        if let Some(builder) = builder {
-            let history = &self.held.whole(&crate::Unlimited)?.history;
-            let mut timeline = crate::show::TimelineBuilder::new(history.processes());
-            history.ops().iter().for_each(|op| timeline.add(op));
-            builder.timeline = timeline.finish();
-            builder.keep(Way { route: Route::from(&Witness::from_order(order)), ignores_invariants: false });
-            let number = |op: OpId| op.index() as u32;
-            builder.timeline.missed = missed_by
-                .iter()
-                .map(|(op, missed)| (number(*op), missed.iter().map(|&op| number(op)).collect()))
-                .collect();
-        }
-        let mut stats = crate::stats(&found.stats, &found.method, &mut |id| mentions.op(id));
-        stats.no_procedure = found.no_procedure;
-        let history = omnilink_report::History {
-            name: self.label.into(),
-            operations: Some(self.operations as u64),
-            processes: self.held.processes().len(),
-            cuts: crate::cuts(self.cuts),
-            ..omnilink_report::History::default()
-        };
-        let report = Report {
-            spec: omnilink_report::Spec { name: self.spec.into(), constants: Vec::new() },
-            order: crate::order(&level),
-            level: reported,
-            operations: self.held.describe(mentions.ids())?,
-            stats,
-            notes: level.caveat().map(str::to_owned).into_iter().collect(),
-            ..Report::new(history, verdict)
-        };
-        Ok((report, mentions.ids().to_vec()))
+        })
+    }
+
+    fn mention(&mut self, op: OpId) -> OpRef {
+        self.mentions.op(op)
+    }
+
+    fn mentioned(&self) -> &[OpId] {
+        self.mentions.ids()
+    }
+
+    fn show(&mut self, builder: &mut ShowBuilder, _: &ShowOptions) -> Result<(), Failed> {
+        let number = |op: &OpId| op.index() as u32;
+        let missed = |(op, missed): &(OpId, Vec<OpId>)| (number(op), missed.iter().map(number).collect());
+        builder.timeline.missed = self.missed.iter().map(missed).collect();
+        Ok(())
+    }
+
+    fn complete(&mut self, report: &mut Report) -> Result<(), Failed> {
+        report.level = self.level.take();
+        report.notes.extend(self.run.asked.level().caveat().map(str::to_owned));
+        Ok(())
     }
 }
 
@@ -199,14 +218,9 @@ pub(crate) fn contradiction(ops: &[OpId], reason: &str, mentions: &mut Mentions<
     Rejection { sentence: reason.to_owned(), details: String::new(), blocked: Vec::new(), explained: 0, evidence }
 }
 
-fn rejection<S>(
-    sentence: String,
-    failure: Failure<S>,
-    mentions: &mut Mentions<OpId>,
-    show: impl Fn(S) -> omnilink_report::State,
-) -> Rejection {
+fn rejection(sentence: String, failure: &Failure<State>, mentions: &mut Mentions<OpId>) -> Rejection {
     let blocked: Vec<OpRef> = failure.blocked.iter().map(|blocked| mentions.op(blocked.op)).collect();
-    let mut view = |blocked: Blocked<S>| {
+    let mut view = |blocked: &Blocked<State>| {
         let mut last = |ops: &[OpId]| -> Vec<OpRef> {
             ops[ops.len().saturating_sub(MOST_LISTED)..].iter().map(|&op| mentions.op(op)).collect()
         };
@@ -217,11 +231,11 @@ fn rejection<S>(
             may_miss_count: blocked.may_miss.len(),
             op: mentions.op(blocked.op),
             sees: blocked.visibility.meaning().to_owned(),
-            states: blocked.states.into_iter().map(&show).collect(),
-            why: blocked.why,
+            states: blocked.states.clone(),
+            why: blocked.why.clone(),
         }
     };
-    let views = failure.blocked.into_iter().take(MOST_MISSING).map(&mut view).collect();
+    let views = failure.blocked.iter().take(MOST_MISSING).map(&mut view).collect();
     let evidence = Evidence::Views(omnilink_report::Views { views, holds: None });
     Rejection { sentence, details: String::new(), blocked, explained: failure.explained, evidence }
 }

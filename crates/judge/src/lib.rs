@@ -26,6 +26,7 @@
 //! can share; a [`Recording`] is read once, however often it is used.
 
 mod builtin;
+mod by_key;
 pub mod complaint;
 #[cfg(feature = "tla")]
 mod environment;
@@ -43,6 +44,7 @@ mod mixed;
 mod own_order;
 mod parts;
 mod recording;
+mod run;
 mod serial_runs;
 mod show;
 #[cfg(feature = "tla")]
@@ -62,8 +64,10 @@ use omnilink_weak::{Class, Context, Level};
 use builtin::Builtin;
 pub use complaint::Complaint;
 #[cfg(feature = "tla")]
-pub use environment::{HostWorld, Stopper, guarded, limit};
+pub use environment::{HostWorld, limit};
 pub use halting::Stage;
+#[cfg(feature = "tla")]
+pub use halting::guarded;
 pub use input::InputError;
 pub use keys::{Carried, CheckedKey, Key, KeyOps, KeyVerdict};
 #[cfg(feature = "tla")]

@@ -16,7 +16,6 @@ use omnilink_history::{Call, Cut, Event, History, IllFormed, Op, OpId, Outcome, 
 use omnilink_search::Witness;
 
 use crate::Stage;
-#[cfg(feature = "tla")]
 use crate::halting;
 use crate::input::{self, InputError, Kind, Opened, SegmentBytes, Segments};
 use crate::join;
@@ -263,7 +262,6 @@ impl Held {
     }
 
     /// Visits every operation, unless a limit is reached, and returns the places where the trace is cut off.
-    #[cfg(feature = "tla")]
     pub(crate) fn for_each(
         &self,
         limits: &dyn Limits,
@@ -276,12 +274,16 @@ impl Held {
             count += 1;
             show(op)
         };
-        match self {
-            Held::Whole(Whole { history, cuts, .. }) => {
+        let loaded = match self {
+            Held::Whole(whole) => Ok(whole),
+            Held::Stream(stream) => stream.whole.get().ok_or(stream),
+        };
+        match loaded {
+            Ok(Whole { history, cuts, .. }) => {
                 history.ops().iter().try_for_each(&mut show)?;
                 Ok(cuts.clone())
             }
-            Held::Stream(stream) => {
+            Err(stream) => {
                 let mut merge = stream.merge()?;
                 for op in merge.by_ref() {
                     show(&op.map_err(InputError::from)?)?;

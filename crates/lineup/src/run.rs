@@ -6,7 +6,8 @@ use std::str::FromStr;
 use omnilink_history::{Call, Value};
 use thiserror::Error;
 
-use crate::test::Test;
+/// The maximum number of threads of a test, beside the main thread.
+pub(crate) const MAX_THREADS: usize = 36;
 
 /// The thread that performs a call. Prints and parses as the name of its process in a trace: `main`, `0`, `1`, ...
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +20,7 @@ pub enum Thread {
 
 /// The name of a process that is not a thread of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("expected a thread, `main` or a number below {max}, found `{0}`", max = Test::MAX_THREADS)]
+#[error("expected a thread, `main` or a number below {max}, found `{0}`", max = MAX_THREADS)]
 pub struct UnknownThread(pub String);
 
 impl fmt::Display for Thread {
@@ -35,7 +36,7 @@ impl FromStr for Thread {
     type Err = UnknownThread;
 
     fn from_str(name: &str) -> Result<Thread, UnknownThread> {
-        let column = || name.parse().ok().filter(|column| usize::from(*column) < Test::MAX_THREADS);
+        let column = || name.parse().ok().filter(|column| usize::from(*column) < MAX_THREADS);
         let thread = if name == "main" { Some(Thread::Main) } else { column().map(Thread::Column) };
         thread.filter(|thread| thread.to_string() == name).ok_or_else(|| UnknownThread(name.to_owned()))
     }
@@ -95,10 +96,10 @@ pub struct SerialRun {
 impl SerialRun {
     /// The operations in order, each with its answer.
     pub fn operations(&self) -> impl Iterator<Item = (Place, &Answer)> {
-        let mut counts = [0; Test::MAX_THREADS + 1];
+        let mut counts = [0; MAX_THREADS + 1];
         self.steps.iter().map(move |(thread, answer)| {
             let count = &mut counts[match thread {
-                Thread::Main => Test::MAX_THREADS,
+                Thread::Main => MAX_THREADS,
                 Thread::Column(column) => usize::from(*column),
             }];
             *count += 1;
@@ -109,16 +110,6 @@ impl SerialRun {
     /// True if the last operation blocks.
     pub fn is_stuck(&self) -> bool {
         matches!(self.steps.last(), Some((_, Answer::Blocked)))
-    }
-
-    /// The run as text: `0 add(200), 1 try_take() = 200`.
-    ///
-    /// # Panics
-    ///
-    /// If an operation is not one of the test.
-    pub fn display(&self, test: &Test) -> String {
-        let operation = |(place, answer): (Place, &Answer)| format!("{} {}{answer}", place.thread, test.call(place));
-        self.operations().map(operation).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -201,6 +192,7 @@ pub enum Misfit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test::Test;
 
     #[test]
     fn threads_print_and_parse_as_processes() {

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::call;
 use crate::orders::Orders;
-use crate::run::{Place, Thread};
+use crate::run::{Answer, MAX_THREADS, Place, SerialRun, Thread};
 
 /// Calls for each of at least one and at most [`Test::MAX_THREADS`] threads, and calls before and after.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +60,7 @@ pub struct Unlisted {
 
 impl Test {
     /// The largest number of threads: each is one character, `0` to `9` and `a` to `z`, in an order.
-    pub const MAX_THREADS: usize = 36;
+    pub const MAX_THREADS: usize = MAX_THREADS;
 
     /// A test of these calls.
     pub fn new(before: Vec<String>, columns: Vec<Vec<String>>, after: Vec<String>) -> Result<Test, TestError> {
@@ -268,6 +268,18 @@ impl Parser<'_> {
         };
         let before = self.text.len() - rest.len();
         TestError::Syntax { at: self.text[..before].chars().count() + 1, expected, found }
+    }
+}
+
+impl SerialRun {
+    /// The run as text: `0 add(200), 1 try_take() = 200`.
+    ///
+    /// # Panics
+    ///
+    /// If an operation is not one of the test.
+    pub fn display(&self, test: &Test) -> String {
+        let operation = |(place, answer): (Place, &Answer)| format!("{} {}{answer}", place.thread, test.call(place));
+        self.operations().map(operation).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -12,8 +12,8 @@ use omnilink_tla::value::Value;
 use crate::Prepared;
 use crate::bind::{Bound, Steps};
 use crate::problem::{Failure, Problem};
-use crate::search::{By, Found, Graph, LogOptions, Node, Stats};
-use crate::step::Stepper;
+use crate::search::{Found, Graph, LogOptions, Node, Stats};
+use crate::step::{By, Stepper};
 use crate::symmetry::Symmetry;
 
 /// The result of a check.

@@ -21,8 +21,8 @@ use omnilink_validate::{GuardBuilder, ReportBuilder, Ways, shown_state};
 use crate::bind::{Alternative, Bound, BoundCondition, BoundUnlogged, Event, Steps};
 use crate::check::Checked;
 use crate::problem::Failure;
-use crate::search::{By, Found, Graph, LogOptions, Stats};
-use crate::step::Stepper;
+use crate::search::{Found, Graph, LogOptions, Stats};
+use crate::step::{By, Stepper};
 use crate::step_names;
 
 /// The maximum number of states that are explained.

@@ -53,7 +53,6 @@ mod explain;
 mod infer;
 mod line;
 mod line_expressions;
-mod lost;
 mod mapping;
 mod order;
 mod path;

@@ -35,7 +35,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::bind::Bound;
 use crate::problem::Failure;
 use crate::reduce::Reduction;
-use crate::step::{Reached, Stepper};
+use crate::step::{By, Reached, Stepper};
 
 /// How to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,22 +68,6 @@ pub struct Stats {
     pub widest: usize,
     /// The number of times an event that may be next was left out, because another order of events is enough.
     pub left_out: u64,
-}
-
-/// How a configuration was reached.
-#[derive(Debug, Clone)]
-pub(crate) enum By {
-    /// It is an initial one.
-    Initial,
-    /// By an event.
-    Event {
-        event: u32,
-        alternative: u32,
-        /// The states between.
-        through: Vec<State>,
-    },
-    /// By an unlogged step of this action.
-    Unlogged(u32),
 }
 
 /// Numbers of unlogged steps, one for each `[[log.unlogged]]`.

@@ -14,11 +14,26 @@ use omnilink_tla::value::Value;
 use crate::bind::{Alternative, Args, Bound, BoundArg, BoundCondition, Event, Steps, context_args, lacks};
 use crate::mapping::Source;
 use crate::problem::Failure;
-use crate::search::By;
 use crate::symmetry::Symmetry;
 
 /// The maximum number of steps of one event with `repeat`.
 const MOST_REPEATED: usize = 64;
+
+/// How a configuration was reached.
+#[derive(Debug, Clone)]
+pub(crate) enum By {
+    /// It is an initial one.
+    Initial,
+    /// By an event.
+    Event {
+        event: u32,
+        alternative: u32,
+        /// The states between.
+        through: Vec<State>,
+    },
+    /// By an unlogged step of this action.
+    Unlogged(u32),
+}
 
 /// A state that an event leads to.
 #[derive(Debug, Clone)]

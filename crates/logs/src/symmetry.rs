@@ -440,16 +440,6 @@ impl Features {
     }
 }
 
-/// The direct parts of a value; the domain of a sequence too.
-pub(crate) fn parts(value: &Value) -> Vec<Value> {
-    match value {
-        Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) => Vec::new(),
-        Value::Set(set) => set.elements().to_vec(),
-        Value::Seq(seq) => seq.elements().iter().cloned().chain((1..=seq.len() as i64).map(Value::Int)).collect(),
-        Value::Fun(fun) => fun.domain().elements().iter().chain(fun.values()).cloned().collect(),
-    }
-}
-
 /// A value with two others exchanged.
 fn exchanged(value: &Value, a: &Value, b: &Value) -> Value {
     let mut renamed: HashMap<&Value, &Value, FxBuildHasher> = HashMap::default();

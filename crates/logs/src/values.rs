@@ -112,6 +112,16 @@ pub(crate) fn intern(json: &Json, strings: &mut Strings) {
     }
 }
 
+/// The direct parts of a value; the domain of a sequence too.
+pub(crate) fn parts(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) => Vec::new(),
+        Value::Set(set) => set.elements().to_vec(),
+        Value::Seq(seq) => seq.elements().iter().cloned().chain((1..=seq.len() as i64).map(Value::Int)).collect(),
+        Value::Fun(fun) => fun.domain().elements().iter().chain(fun.values()).cloned().collect(),
+    }
+}
+
 /// A value with its strings in another table.
 pub(crate) fn carry(value: &Value, from: &Strings, to: &mut Strings) -> Value {
     let mut all = |values: &[Value]| values.iter().map(|value| carry(value, from, to)).collect::<Vec<Value>>();

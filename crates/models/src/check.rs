@@ -24,13 +24,13 @@ use omnilink_history::{Call, History, Op, OpId, Stop, Verdict};
 use omnilink_search::{
     AnyOp, AnySpec, AnyState, Assuming, Assumption, CheckError, Criterion, Erased, Explanation, Reduction,
 };
-use omnilink_search::{Report, Route, Since, Stats, TooMany, Unconfirmed, Unwatched, Walked, Watch, Witness};
+use omnilink_search::{Report, Route, Since, Stats, TooMany, Unconfirmed, Walked, Watch, Witness};
 use omnilink_weak::Level;
 use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::digits::{self, Mixed};
-use crate::level::Touches;
+use crate::touches::Touches;
 use crate::unambiguous::Decision;
 use crate::{Atom, BadCall, Model};
 
@@ -51,51 +51,23 @@ impl Default for ModelOptions {
     }
 }
 
-/// A [`Watch`] that is shared, possibly by several threads.
-pub trait Watcher: Sync {
-    /// Returns a reason to stop, if there is one.
-    fn poll(&self, stats: &Stats) -> Option<Stop>;
-
-    /// Called when an operation has returned and been placed; `width` is the number of configurations at that point.
-    fn returned(&self, _op: OpId, _width: usize) {}
-}
-
-impl<F: Fn(&Stats) -> Option<Stop> + Sync> Watcher for F {
-    fn poll(&self, stats: &Stats) -> Option<Stop> {
-        self(stats)
-    }
-}
-
-impl Watcher for Unwatched {
-    fn poll(&self, _: &Stats) -> Option<Stop> {
-        None
-    }
-}
-
-/// One of the searches of a watcher.
-pub(crate) struct Watched<'w> {
-    watcher: &'w dyn Watcher,
+/// Watches the search of one part among others.
+struct PartWatch<'w> {
+    watch: &'w dyn Watch,
     /// The number of operations that were decided before this search.
     before: u64,
 }
 
-impl Watch for Watched<'_> {
-    fn poll(&mut self, stats: &Stats) -> Option<Stop> {
-        if self.before == 0 {
-            return self.watcher.poll(stats);
-        }
+impl Watch for PartWatch<'_> {
+    fn poll(&self, stats: &Stats) -> Option<Stop> {
         let Stats { operations, steps, generated, distinct, width, widest: _ } = *stats;
         let operations = operations + self.before;
-        self.watcher.poll(&Stats { operations, steps, generated, distinct, width, widest: None })
+        self.watch.poll(&Stats { operations, steps, generated, distinct, width, widest: None })
     }
 
-    fn returned(&mut self, op: OpId, width: usize) {
-        self.watcher.returned(op, width);
+    fn returned(&self, op: OpId, width: usize) {
+        self.watch.returned(op, width);
     }
-}
-
-pub(crate) fn watched(watcher: &dyn Watcher) -> Watched<'_> {
-    Watched { watcher, before: 0 }
 }
 
 /// The result of a check, the method, and the work it took.
@@ -207,7 +179,7 @@ pub fn check<M: Model>(
     model: &M,
     history: &History<Call>,
     options: &ModelOptions,
-    watcher: &dyn Watcher,
+    watch: &(dyn Watch + Sync),
 ) -> Result<Checked, Error> {
     let bound = bind_all(model, history)?;
     let mut no_procedure = None;
@@ -227,15 +199,15 @@ pub fn check<M: Model>(
     if permits(Reduction::Parts)
         && let Some(parts) = bound.split(|op| model.partition(op)).filter(|parts| parts.len() > 1)
     {
-        return check_parts(model, &bound, parts, options, watcher);
+        return check_parts(model, &bound, parts, options, watch);
     }
     if options.shortcuts
         && !permits(Reduction::Parts)
-        && let Some(checked) = check_cheaply(model, &bound, options, watcher)?
+        && let Some(checked) = check_cheaply(model, &bound, options, watch)?
     {
         return Ok(checked);
     }
-    let report = omnilink_search::check_watched(model, &bound, &options.search, &mut watched(watcher));
+    let report = omnilink_search::check_watched(model, &bound, &options.search, watch);
     Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) })
 }
 
@@ -245,11 +217,11 @@ fn check_cheaply<M: Model>(
     model: &M,
     bound: &History<M::Op>,
     options: &ModelOptions,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Result<Option<Checked>, Error> {
     let max_width = options.search.max_width.map_or(FIRST_WIDTH, |most| most.min(FIRST_WIDTH));
     let narrow = omnilink_search::Options { max_width: Some(max_width), ..options.search.clone() };
-    let report = confirmed(omnilink_search::check_watched(model, bound, &narrow, &mut watched(watcher)))?;
+    let report = confirmed(omnilink_search::check_watched(model, bound, &narrow, watch))?;
     if report.verdict != Verdict::Inconclusive(Stop::Width) {
         return Ok(Some(show(model, Vec::new(), Method::Search, report)));
     }
@@ -261,7 +233,7 @@ fn check_cheaply<M: Model>(
     let Some(parts) = bound.split(|op| model.partition(op)).filter(|parts| parts.len() > 1) else { return Ok(None) };
     let method = Method::Parts { all: parts.len(), searched: parts.len() };
     for (part, history) in parts {
-        let report = confirmed(omnilink_search::check_watched(model, &history, &narrow, &mut watched(watcher)))?;
+        let report = confirmed(omnilink_search::check_watched(model, &history, &narrow, watch))?;
         if report.verdict.is_rejected() {
             return Ok(Some(show(model, vec![model.atoms().show_key(part)], method, report)));
         }
@@ -284,10 +256,10 @@ pub fn check_assuming<M: Model>(
     history: &History<Call>,
     assumed: &[Assumed],
     options: &omnilink_search::Options,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Result<Checked, Error> {
     let bound = bind_all(model, history)?;
-    let report = search_assuming(&Erased(model), &erase(&bound), &with_predicates(model, assumed), options, watcher)?;
+    let report = search_assuming(&Erased(model), &erase(&bound), &with_predicates(model, assumed), options, watch)?;
     let report = report.map_states(|since| since.state.get::<M::State>().clone());
     Ok(show(model, Vec::new(), Method::Search, report))
 }
@@ -297,10 +269,10 @@ fn search_assuming(
     history: &History<AnyOp>,
     assumed: &[Assumption<StatePredicate<'_>>],
     options: &omnilink_search::Options,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Result<Report<Since<AnyState>>, Error> {
     let spec = Assuming::new(&spec, assumed)?;
-    confirmed(omnilink_search::check_watched(&spec, &spec.mark_all(history), options, &mut watched(watcher)))
+    confirmed(omnilink_search::check_watched(&spec, &spec.mark_all(history), options, watch))
 }
 
 /// The most parts of which a state shows all.
@@ -366,9 +338,8 @@ pub fn check_stream<M: Model, E: From<Error>>(
     processes: &[std::sync::Arc<str>],
     ops: impl Iterator<Item = Result<Op<Call>, E>>,
     options: &omnilink_search::Options,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Result<Checked, E> {
-    let watch = &mut watched(watcher);
     let mut checker = confirmed(omnilink_search::Checker::new(model, options))?;
     for op in ops {
         let op = op?;
@@ -461,14 +432,14 @@ fn check_parts<M: Model>(
     whole: &History<M::Op>,
     parts: Vec<(Atom, History<M::Op>)>,
     options: &ModelOptions,
-    watcher: &dyn Watcher,
+    watch: &(dyn Watch + Sync),
 ) -> Result<Checked, Error> {
     let group = |(part, history)| Group { parts: vec![part], history, order: None, is_searched: false };
     let mut groups: Vec<Group<M::Op>> = parts.into_iter().map(group).collect();
     let (mut found, mut operations) = (Found::default(), 0);
     for (index, group) in groups.iter_mut().enumerate() {
         // The procedure does not poll: it takes microseconds for most parts.
-        found.stopped = watcher.poll(&Stats { operations, ..Stats::default() });
+        found.stopped = watch.poll(&Stats { operations, ..Stats::default() });
         if found.stopped.is_some() {
             break;
         }
@@ -493,7 +464,7 @@ fn check_parts<M: Model>(
         *reason += &format!(" (and {} other parts)", searched - 1);
     }
     loop {
-        found.search(model, &mut groups, options, watcher)?;
+        found.search(model, &mut groups, options, watch)?;
         let live = || groups.iter().filter(|group| !group.parts.is_empty());
         let method = Method::Parts { all: live().count(), searched: live().filter(|group| group.is_searched).count() };
         let undecided = found.open(&groups).into_iter().map(|index| &groups[index]).flat_map(|group| {
@@ -522,7 +493,7 @@ fn check_parts<M: Model>(
             Err(contradictions) => {
                 refill(model, &mut groups, whole);
                 if !unite(&mut groups, whole, &contradictions) {
-                    let report = omnilink_search::check_watched(model, whole, &options.search, &mut watched(watcher));
+                    let report = omnilink_search::check_watched(model, whole, &options.search, watch);
                     return Ok(Checked { no_procedure, ..show(model, Vec::new(), Method::Search, confirmed(report)?) });
                 }
                 found = Found { no_procedure, stats, ..Found::default() };
@@ -577,14 +548,14 @@ impl Found {
         model: &M,
         groups: &mut [Group<M::Op>],
         options: &ModelOptions,
-        watcher: &dyn Watcher,
+        watch: &(dyn Watch + Sync),
     ) -> Result<(), Error> {
         let max_width = options.search.max_width.unwrap_or(usize::MAX);
         let mut open = self.open(groups);
         let mut width = FIRST_WIDTH.min(max_width);
         loop {
             let search = omnilink_search::Options { max_width: Some(width), ..options.search.clone() };
-            let reports = search_parts(model, groups, &open, &search, options.threads, watcher);
+            let reports = search_parts(model, groups, &open, &search, options.threads, watch);
             open.clear();
             for (index, report) in reports {
                 let report = report?;
@@ -664,15 +635,15 @@ fn search_parts<M: Model>(
     open: &[usize],
     options: &omnilink_search::Options,
     threads: usize,
-    watcher: &dyn Watcher,
+    watch: &(dyn Watch + Sync),
 ) -> Vec<PartReport<M>> {
     let decided = groups.iter().filter(|group| group.order.is_some()).map(|group| group.history.ops().len() as u64);
     let (next, operations) = (AtomicUsize::new(0), AtomicU64::new(decided.sum()));
     let work = || {
         let search = |&index: &usize| {
             let history = &groups[index].history;
-            let mut watch = Watched { watcher, before: operations.load(Ordering::Relaxed) };
-            let report = confirmed(omnilink_search::check_watched(model, history, options, &mut watch));
+            let watch = PartWatch { watch, before: operations.load(Ordering::Relaxed) };
+            let report = confirmed(omnilink_search::check_watched(model, history, options, &watch));
             operations.fetch_add(history.ops().len() as u64, Ordering::Relaxed);
             (index, report)
         };

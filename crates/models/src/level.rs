@@ -8,11 +8,12 @@
 use std::convert::Infallible;
 
 use omnilink_history::{Call, History, OpId, Stop, Verdict};
-use omnilink_search::{AnyOp, AnySpec, AnyState, CheckError, Erased, Stats, Witness};
-use omnilink_weak::registers::{self, Axioms, Decision, Touch};
-use omnilink_weak::{Action, Class, Explained, Forms, Level, Report, Unexplained, ViewError};
+use omnilink_search::{AnyOp, AnySpec, AnyState, CheckError, Erased, Stats, Watch, Witness};
+use omnilink_weak::registers::Decision;
+use omnilink_weak::{Action, Class, Explained, Forms, Report, Unexplained, ViewError};
 
-use crate::check::{Error, FIRST_WIDTH, Method, Watcher, merge, refuse_mixed, watched};
+use crate::check::{Error, FIRST_WIDTH, Method, merge, refuse_mixed};
+use crate::touches::Touches;
 use crate::{Atom, Chosen, Model, Visitor};
 
 /// How to check.
@@ -58,7 +59,7 @@ pub fn check<M: Model>(
     model: &M,
     history: &History<Call>,
     options: &LevelOptions,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Result<Checked, Error> {
     let bound = bind(model, history)?;
     let (mut no_procedure, mut refutable) = (None, None);
@@ -83,14 +84,14 @@ pub fn check<M: Model>(
     } else if options.shortcuts {
         let parts = bound.split(|op| model.partition(&op.forms.recorded)).filter(|parts| parts.len() > 1);
         if let Some(parts) = parts
-            && let Some(checked) = check_parts(model, &bound, parts, &options.weak, &refute, watcher)?
+            && let Some(checked) = check_parts(model, &bound, parts, &options.weak, &refute, watch)?
         {
             return Ok(Checked { no_procedure, ..checked });
         }
         if refutable.is_some() {
             // A narrow search decides small histories, and says more about them.
             let max_width = options.weak.search.max_width.map_or(FIRST_WIDTH, |most| most.min(FIRST_WIDTH));
-            let report = search(model, &bound, &with_width(&options.weak, max_width), watcher)?;
+            let report = search(model, &bound, &with_width(&options.weak, max_width), watch)?;
             if report.verdict != Verdict::Inconclusive(Stop::Width) {
                 return Ok(show(model, report, Method::Search, None));
             }
@@ -99,7 +100,7 @@ pub fn check<M: Model>(
             }
         }
     }
-    let report = search(model, &bound, &options.weak, watcher)?;
+    let report = search(model, &bound, &options.weak, watch)?;
     Ok(Checked { no_procedure, ..show(model, report, Method::Search, None) })
 }
 
@@ -108,56 +109,21 @@ pub fn check_chosen(
     chosen: &Chosen,
     history: &History<Call>,
     options: &LevelOptions,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Result<Checked, Error> {
     struct Check<'a> {
         history: &'a History<Call>,
         options: &'a LevelOptions,
-        watcher: &'a dyn Watcher,
+        watch: &'a dyn Watch,
     }
     impl Visitor for Check<'_> {
         type Output = Result<Checked, Error>;
 
         fn visit<M: Model>(self, model: M) -> Self::Output {
-            check(&model, self.history, self.options, self.watcher)
+            check(&model, self.history, self.options, self.watch)
         }
     }
-    chosen.visit(Check { history, options, watcher })
-}
-
-/// The reads and writes of a history that has only these.
-pub(crate) struct Touches {
-    history: History<Touch>,
-    initial: u64,
-}
-
-impl Touches {
-    /// `None` if there are other operations.
-    pub(crate) fn of<M: Model, T>(model: &M, bound: &History<T>, recorded: impl Fn(&T) -> &M::Op) -> Option<Touches> {
-        let mut initial = 0;
-        let history = bound.try_map(|op| {
-            let (touch, first) = model.touch(recorded(&op.call)).ok_or(())?;
-            initial = first;
-            Ok::<_, ()>(Some(touch))
-        });
-        Some(Touches { history: history.ok()?, initial })
-    }
-
-    /// Decides without searching. `None` if there is no procedure for the level.
-    fn decide(&self, level: &Level) -> Option<Decision> {
-        Some(registers::decide(&self.history, self.initial, &Axioms::of(level)?, level.order))
-    }
-
-    /// Operations that contradict each other at a weaker level, and why: the weakest such level makes for the simplest
-    /// reason. For levels without a procedure of their own.
-    pub(crate) fn refute(&self, level: &Level) -> Option<(Vec<OpId>, String)> {
-        let mut presets: Vec<Level> = Level::presets().filter_map(|(name, _)| Level::named(name).ok()).collect();
-        presets.retain(|weaker| level.implies(weaker) && weaker != level);
-        presets.iter().rev().find_map(|weaker| match self.decide(weaker)? {
-            Decision::Violation { ops, reason } => Some((ops, format!("{reason} (not even at the level `{weaker}`)"))),
-            Decision::Consistent(_) | Decision::NotApplicable(_) => None,
-        })
-    }
+    chosen.visit(Check { history, options, watch })
 }
 
 fn contradiction((ops, reason): (Vec<OpId>, String)) -> Checked {
@@ -173,7 +139,7 @@ fn search<M: Model>(
     model: &M,
     history: &History<Action<M::Op>>,
     options: &omnilink_weak::WeakOptions,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Result<Report<AnyState>, Error> {
     let erased = history.try_map(|op| {
         let Action { name, forms: Forms { recorded, free } } = &op.call;
@@ -181,16 +147,16 @@ fn search<M: Model>(
         Ok::<_, Infallible>(Some(Action { name: name.clone(), forms }))
     });
     let Ok(erased) = erased;
-    search_any(&Erased(model), &erased, options, watcher)
+    search_any(&Erased(model), &erased, options, watch)
 }
 
 fn search_any(
     spec: AnySpec<'_, Infallible>,
     history: &History<Action<AnyOp>>,
     options: &omnilink_weak::WeakOptions,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Result<Report<AnyState>, Error> {
-    omnilink_weak::check(&spec, history, options, &mut watched(watcher)).map_err(|error| match error {
+    omnilink_weak::check(&spec, history, options, watch).map_err(|error| match error {
         CheckError::Unconfirmed(error) => Error::Unconfirmed(error),
         CheckError::Spec(ViewError::Partway) => unreachable!("operations of a model take one step"),
     })
@@ -212,7 +178,7 @@ fn check_parts<M: Model>(
     parts: Vec<(Atom, History<Action<M::Op>>)>,
     options: &omnilink_weak::WeakOptions,
     refute: &dyn Fn() -> Option<Checked>,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Result<Option<Checked>, Error> {
     let method = Method::Parts { all: parts.len(), searched: parts.len() };
     let mut stats = Stats::default();
@@ -225,7 +191,7 @@ fn check_parts<M: Model>(
         let narrow = with_width(options, width);
         let mut wide = Vec::new();
         for part in open {
-            let report = search(model, &part.1, &narrow, watcher)?;
+            let report = search(model, &part.1, &narrow, watch)?;
             stats.add(&report.stats);
             match report.verdict {
                 Verdict::Accepted(found) => explained.push(found),

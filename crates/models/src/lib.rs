@@ -41,6 +41,7 @@ mod row;
 pub mod set;
 pub mod smallest;
 pub mod stack;
+mod touches;
 pub mod unambiguous;
 
 pub use crate::atom::{Atom, Interner};

@@ -7,10 +7,9 @@
 use std::convert::Infallible;
 
 use omnilink_history::{Call, History, Op, OpId};
-use omnilink_search::{CheckError, Options, Stretch, check_stretch};
+use omnilink_search::{CheckError, Options, Stretch, Watch, check_stretch};
 
 use crate::Model;
-use crate::check::{Watcher, watched};
 
 /// A part of a history, with the states that it begins in.
 #[derive(Debug)]
@@ -33,7 +32,7 @@ pub fn smallest<M: Model>(
     history: &History<Call>,
     blocked: OpId,
     options: &Options,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Option<Part> {
     let mut ops: Vec<Op<M::Op>> = Vec::new();
     for op in history.ops() {
@@ -60,10 +59,10 @@ pub fn smallest<M: Model>(
         return None;
     }
     let cut = inside[0].interval.start();
-    let before = stretch(model, None, Some(cut), &ops, options, watcher)?;
+    let before = stretch(model, None, Some(cut), &ops, options, watch)?;
     let states = before.cut.filter(|cut| cut.since == 0)?.states;
     let fails = |ops: &[Op<M::Op>]| {
-        let checked = stretch(model, Some(states.clone()), None, ops, options, watcher);
+        let checked = stretch(model, Some(states.clone()), None, ops, options, watch);
         checked.is_some_and(|found| found.report.verdict.is_rejected())
     };
     if !fails(&inside) {
@@ -91,7 +90,7 @@ fn stretch<M: Model>(
     cut: Option<u64>,
     ops: &[Op<M::Op>],
     options: &Options,
-    watcher: &dyn Watcher,
+    watch: &dyn Watch,
 ) -> Option<Stretch<M::State>> {
     let mut numbered = ops.iter().zip(0..);
     let next = || {
@@ -100,7 +99,7 @@ fn stretch<M: Model>(
             next.map(|(op, number)| Op { id: OpId(number), ..op.with(Some(op.call.clone())) }),
         )
     };
-    check_stretch(model, begin, cut, next, options, &mut watched(watcher), |error| error).ok()
+    check_stretch(model, begin, cut, next, options, watch, |error| error).ok()
 }
 
 #[cfg(test)]

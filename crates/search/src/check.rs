@@ -109,7 +109,7 @@ pub fn check<S: Spec>(
     history: &History<S::Op>,
     options: &Options,
 ) -> Result<Report<S::State>, CheckError<S::Error>> {
-    check_watched(spec, history, options, &mut Unwatched)
+    check_watched(spec, history, options, &Unwatched)
 }
 
 /// Checks a whole history and reports progress to `watch`.
@@ -117,7 +117,7 @@ pub fn check_watched<S: Spec>(
     spec: &S,
     history: &History<S::Op>,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
 ) -> Result<Report<S::State>, CheckError<S::Error>> {
     if !options.is_just_in_time(history) {
         return check_by_level(spec, history, options, watch);
@@ -136,7 +136,7 @@ pub fn check_watched<S: Spec>(
 fn run<'s, S: Spec>(
     mut checker: Checker<'s, S>,
     history: &'s History<S::Op>,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
 ) -> Result<Report<S::State>, CheckError<S::Error>> {
     for op in history.ops() {
         if checker.push(op.with(&op.call), watch)?.is_decided() {
@@ -273,13 +273,13 @@ impl<'s, S: Spec> Checker<'s, S> {
     pub fn push(
         &mut self,
         op: Op<impl Into<Lent<'s, S::Op>>>,
-        watch: &mut dyn Watch,
+        watch: &dyn Watch,
     ) -> Result<Progress, CheckError<S::Error>> {
         let place = op.with(());
         self.take(place.with(op.call.into()), watch)
     }
 
-    fn take(&mut self, op: Op<Lent<'s, S::Op>>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+    fn take(&mut self, op: Op<Lent<'s, S::Op>>, watch: &dyn Watch) -> Result<Progress, CheckError<S::Error>> {
         match &mut self.0 {
             Width::Wide(run) => run.push(op, watch),
             Width::Narrow(run) if !run.stream.is_full() => run.push(op, watch),
@@ -297,7 +297,7 @@ impl<'s, S: Spec> Checker<'s, S> {
     }
 
     /// Places every operation that ended before this time, as if the next operation began then.
-    pub fn advance(&mut self, time: u64, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+    pub fn advance(&mut self, time: u64, watch: &dyn Watch) -> Result<Progress, CheckError<S::Error>> {
         match &mut self.0 {
             Width::Narrow(run) => run.return_before(time, watch),
             Width::Wide(run) => run.return_before(time, watch),
@@ -305,7 +305,7 @@ impl<'s, S: Spec> Checker<'s, S> {
     }
 
     /// Ends the stream and returns the verdict.
-    pub fn finish(self, watch: &mut dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
+    pub fn finish(self, watch: &dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
         match self.0 {
             Width::Narrow(run) => run.finish(watch),
             Width::Wide(run) => run.finish(watch),
@@ -355,7 +355,7 @@ impl<'s, S: Spec> Checker<'s, S> {
 }
 
 impl<'s, S: Spec, C: Slots> Run<'s, S, C> {
-    fn push(&mut self, op: Op<Lent<'s, S::Op>>, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+    fn push(&mut self, op: Op<Lent<'s, S::Op>>, watch: &dyn Watch) -> Result<Progress, CheckError<S::Error>> {
         if self.return_before(op.interval.start(), watch)?.is_decided() {
             return Ok(Progress::Decided);
         }
@@ -385,7 +385,7 @@ impl<'s, S: Spec, C: Slots> Run<'s, S, C> {
         Ok(Progress::Open)
     }
 
-    fn finish(mut self, watch: &mut dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
+    fn finish(mut self, watch: &dyn Watch) -> Result<Report<S::State>, CheckError<S::Error>> {
         let _ = self.return_before(u64::MAX, watch)?;
         let verdict = match self.ending.take() {
             Some(Ending::Stopped(stop)) => Verdict::Inconclusive(stop),
@@ -413,7 +413,7 @@ impl<'s, S: Spec, C: Slots> Run<'s, S, C> {
     }
 
     /// Walks the returns before this time.
-    fn return_before(&mut self, time: u64, watch: &mut dyn Watch) -> Result<Progress, CheckError<S::Error>> {
+    fn return_before(&mut self, time: u64, watch: &dyn Watch) -> Result<Progress, CheckError<S::Error>> {
         while self.ending.is_none() {
             let Some(goal) = self.stream.next_return(time) else { return Ok(Progress::Open) };
             let attempt = self.engine.attempt(self.spec, &self.stream, watch).map_err(CheckError::Spec)?;
@@ -502,7 +502,7 @@ fn check_by_level<S: Spec>(
     spec: &S,
     history: &History<S::Op>,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
 ) -> Result<Report<S::State>, CheckError<S::Error>> {
     let order = Order::new(history, options.criterion.precedence);
     let origin = order.origin();

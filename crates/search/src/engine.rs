@@ -222,7 +222,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         &mut self,
         spec: &S,
         walk: &impl Walk<P, Cut = C>,
-        watch: &mut dyn Watch,
+        watch: &dyn Watch,
     ) -> Result<Attempt, S::Error> {
         if self.is_empty() {
             return Ok(Attempt::Stuck(0));
@@ -307,7 +307,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         walk: &impl Walk<P, Cut = C>,
         settled: &Witness,
         beginning: usize,
-        watch: &mut dyn Watch,
+        watch: &dyn Watch,
     ) -> Result<Vec<Stuck<S::State>>, S::Error> {
         let stats = self.stats.clone(); // Explaining is not part of the counted work.
         let by_need = std::mem::take(&mut self.work.configs);
@@ -338,7 +338,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
         walk: &impl Walk<P, Cut = C>,
         cursor: usize,
         thorough: bool,
-        watch: &mut dyn Watch,
+        watch: &dyn Watch,
     ) -> Result<Option<Stop>, S::Error> {
         let mut work = std::mem::replace(&mut self.work, Frontier::new());
         self.follow(spec, walk, &work.configs[cursor], &[], None, thorough)?;
@@ -437,7 +437,7 @@ impl<S: Spec, C: Clone + Eq> Engine<S, C> {
     }
 
     /// Checks the limits, with this many configurations in the work list.
-    fn check_limits(&mut self, work: usize, watch: &mut dyn Watch) -> Option<Stop> {
+    fn check_limits(&mut self, work: usize, watch: &dyn Watch) -> Option<Stop> {
         self.stats.width = work + self.next.configs.len() + self.links.len() + self.pending.len();
         if self.stats.width > self.max_width {
             return Some(Stop::Width);

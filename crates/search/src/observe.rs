@@ -48,17 +48,17 @@ pub struct Widest {
     pub in_flight: Vec<OpId>,
 }
 
-/// Observes a running search and may stop it.
+/// Observes a running search and may stop it. Searches of several threads share one that is `Sync`.
 pub trait Watch {
     /// Called every few dozen steps. Returns a reason to stop, if there is one.
-    fn poll(&mut self, stats: &Stats) -> Option<Stop>;
+    fn poll(&self, stats: &Stats) -> Option<Stop>;
 
     /// Called when an operation has returned and been placed; `width` is the number of configurations at that point.
-    fn returned(&mut self, _op: OpId, _width: usize) {}
+    fn returned(&self, _op: OpId, _width: usize) {}
 }
 
-impl<F: FnMut(&Stats) -> Option<Stop>> Watch for F {
-    fn poll(&mut self, stats: &Stats) -> Option<Stop> {
+impl<F: Fn(&Stats) -> Option<Stop>> Watch for F {
+    fn poll(&self, stats: &Stats) -> Option<Stop> {
         self(stats)
     }
 }
@@ -68,7 +68,7 @@ impl<F: FnMut(&Stats) -> Option<Stop>> Watch for F {
 pub struct Unwatched;
 
 impl Watch for Unwatched {
-    fn poll(&mut self, _: &Stats) -> Option<Stop> {
+    fn poll(&self, _: &Stats) -> Option<Stop> {
         None
     }
 }

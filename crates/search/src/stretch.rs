@@ -41,7 +41,7 @@ pub fn check_stretch<S: Spec, E>(
     cut: Option<u64>,
     mut next: impl FnMut() -> Result<Option<Op<Option<S::Op>>>, E>,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
     fail: impl Fn(CheckError<S::Error>) -> E,
 ) -> Result<Stretch<S::State>, E> {
     let checker = match begin {

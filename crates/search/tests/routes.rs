@@ -1,5 +1,7 @@
 //! Found orders: following them, and making assumptions about them.
 
+use std::cell::RefCell;
+
 use fastrand::Rng;
 use omnilink_history::{History, OpId, Verdict};
 use omnilink_search::{Assuming, Assumption, Criterion, Marked, Options, Route, Since, Watch, check, check_watched};
@@ -49,15 +51,15 @@ fn every_way_leads_to_the_state_that_it_is_said_to_be_stuck_in() {
 
 /// Records the width at each return.
 #[derive(Default)]
-struct Widths(Vec<(OpId, usize)>);
+struct Widths(RefCell<Vec<(OpId, usize)>>);
 
 impl Watch for Widths {
-    fn poll(&mut self, _: &omnilink_search::Stats) -> Option<omnilink_history::Stop> {
+    fn poll(&self, _: &omnilink_search::Stats) -> Option<omnilink_history::Stop> {
         None
     }
 
-    fn returned(&mut self, op: OpId, width: usize) {
-        self.0.push((op, width));
+    fn returned(&self, op: OpId, width: usize) {
+        self.0.borrow_mut().push((op, width));
     }
 }
 
@@ -67,13 +69,14 @@ fn every_return_is_reported() {
         let mut rng = Rng::with_seed(seed);
         let spec = Table::random(&mut rng);
         let history = random_history(&spec, &mut rng, 7);
-        let mut widths = Widths::default();
-        let report = check_watched(&spec, &history, &Options::default(), &mut widths).expect("a table has no errors");
-        assert_eq!(widths.0.len() as u64, report.stats.operations, "seed {seed}");
-        let ends: Vec<u64> = widths.0.iter().map(|(op, _)| history.op(*op).interval.deadline()).collect();
+        let widths = Widths::default();
+        let report = check_watched(&spec, &history, &Options::default(), &widths).expect("a table has no errors");
+        let widths = widths.0.into_inner();
+        assert_eq!(widths.len() as u64, report.stats.operations, "seed {seed}");
+        let ends: Vec<u64> = widths.iter().map(|(op, _)| history.op(*op).interval.deadline()).collect();
         assert!(ends.is_sorted(), "seed {seed}");
         let widest = report.stats.widest.map_or(0, |widest| widest.width);
-        assert!(widths.0.iter().all(|(_, width)| (1..=widest).contains(width)), "seed {seed}");
+        assert!(widths.iter().all(|(_, width)| (1..=widest).contains(width)), "seed {seed}");
     }
 }
 

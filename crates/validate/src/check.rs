@@ -7,18 +7,16 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use omnilink_history::{Call, History, Op, OpId, Stop, Verdict};
-use omnilink_search::{
-    Assuming, Assumption, CheckError, Checker, Explanation, Marked, Options, ReplayError, Report, Route,
-};
-use omnilink_search::{Stats, TooMany, Unconfirmed, Walked, Watch, Witness, check_watched};
+use omnilink_search::{Assuming, Assumption, CheckError, Checker, Explanation, Marked, Options, Report, Route};
+use omnilink_search::{Stats, Walked, Watch, Witness, check_watched};
 use rustc_hash::FxBuildHasher;
 
 use omnilink_tla::error::ErrorKind;
-use omnilink_tla::machine::State;
 
 use crate::bind::TraceOp;
 use crate::cut::Cut;
-use crate::spec::{Along, Fault, TraceSpec, TraceState};
+use crate::fault::{Broken, Fault, NoAnswer};
+use crate::spec::{Along, TraceSpec, TraceState};
 
 /// The result of a check, and its cost.
 #[derive(Debug)]
@@ -46,9 +44,18 @@ impl Checked {
             checkpoint: Checkpoint::default(),
         }
     }
-}
 
-impl Checked {
+    /// The result of [`check_stream`]. `None` if there is no order, because nothing then says why.
+    pub fn of_stream(report: Report<TraceState>) -> Option<Checked> {
+        let outcome = match report.verdict {
+            Verdict::Accepted(witness) => TraceOutcome::Accepted(witness),
+            Verdict::Inconclusive(stop) => TraceOutcome::Inconclusive(stop),
+            Verdict::Rejected(_) => return None,
+        };
+        let (settled, stats, checkpoint) = (report.settled, report.stats, Checkpoint::default());
+        Some(Checked { outcome, settled, ignores_invariants: false, stats, checkpoint })
+    }
+
     /// Whether the orders found may violate invariants.
     pub fn ignores_invariants(&self) -> bool {
         self.ignores_invariants
@@ -117,53 +124,12 @@ impl TraceOutcome {
     }
 }
 
-/// The first state of an order that violates an invariant.
-#[derive(Debug, Clone)]
-pub struct Broken {
-    /// The invariant, by its index in the program.
-    pub(crate) invariant: usize,
-    /// The state.
-    pub(crate) state: State,
-}
-
-/// Why there is no verdict.
-#[derive(Debug, thiserror::Error)]
-pub enum NoAnswer {
-    /// The specification could not be evaluated.
-    #[error("{0}")]
-    Fault(Fault),
-    /// A witness failed its replay: `RandomElement` or a bug.
-    #[error("the order found was not confirmed when it was replayed: {0}")]
-    Unconfirmed(Unconfirmed),
-    /// An order satisfies the invariants in one evaluation and violates one in another: `RandomElement` or a bug.
-    #[error("the specification does not give the same answer twice")]
-    Unrepeatable,
-    /// Too many assumptions.
-    #[error(transparent)]
-    TooMany(#[from] TooMany),
-}
-
-impl From<ReplayError<Fault>> for NoAnswer {
-    fn from(error: ReplayError<Fault>) -> NoAnswer {
-        CheckError::from(error).into()
-    }
-}
-
-impl From<CheckError<Fault>> for NoAnswer {
-    fn from(error: CheckError<Fault>) -> NoAnswer {
-        match error {
-            CheckError::Spec(fault) => NoAnswer::Fault(fault),
-            CheckError::Unconfirmed(error) => NoAnswer::Unconfirmed(error),
-        }
-    }
-}
-
 /// Checks a history.
 pub fn check(
     spec: &mut TraceSpec<'_>,
     history: &History<TraceOp>,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
 ) -> Result<Checked, NoAnswer> {
     // Hardly any order violates an invariant, so the search ignores invariants first. Only if the order found violates
     // one are all others searched. An exhaustive check counts every configuration, so it applies the invariants at
@@ -240,7 +206,7 @@ pub fn check_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
     processes: &[Arc<str>],
     mut ops: impl FnMut() -> Result<I, E>,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
     fail: impl Fn(NoAnswer) -> E,
 ) -> Result<Report<TraceState>, E> {
     let has_invariants = !spec.program.invariants.is_empty();
@@ -259,7 +225,7 @@ fn search_stream<E, I: Iterator<Item = Result<Op<Call>, E>>>(
     processes: &[Arc<str>],
     ops: &mut impl FnMut() -> Result<I, E>,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
     fail: &impl Fn(NoAnswer) -> E,
 ) -> Result<Report<TraceState>, E> {
     let fail = |error: CheckError<Fault>| fail(error.into());
@@ -362,7 +328,7 @@ fn search(
     spec: &TraceSpec<'_>,
     history: &History<TraceOp>,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
 ) -> Result<(Report<TraceState>, Checkpoint), NoAnswer> {
     let (mut checkpoint, mut stats) = (Checkpoint::default(), Stats::default());
     let report = match try_search(spec, history, options, watch, &mut checkpoint, &mut stats) {
@@ -381,7 +347,7 @@ fn try_search(
     spec: &TraceSpec<'_>,
     history: &History<TraceOp>,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
     checkpoint: &mut Checkpoint,
     stats: &mut Stats,
 ) -> Result<Report<TraceState>, NoAnswer> {
@@ -406,7 +372,7 @@ fn try_search(
 fn search_in_one_pass<'s>(
     mut checker: Checker<'s, TraceSpec<'_>>,
     history: &'s History<TraceOp>,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
     checkpoint: &mut Checkpoint,
     stats: &mut Stats,
 ) -> Result<Report<TraceState>, NoAnswer> {

@@ -18,8 +18,9 @@ use omnilink_tla::source::Site;
 use omnilink_tla::value::Value;
 
 use crate::bind::TraceOp;
-use crate::check::{Checked, NoAnswer, TraceOutcome as Answer};
-use crate::explain::words;
+use crate::check::{Checked, TraceOutcome as Answer};
+use crate::fault::NoAnswer;
+use crate::show::words;
 use crate::spec::TraceSpec;
 
 /// The number of steps explained. Later ones are only counted.

@@ -8,7 +8,7 @@ use omnilink_history::{History, Interval, Op, OpId};
 use omnilink_search::{Checker, Options, Report, Spec, Watch};
 
 use crate::bind::TraceOp;
-use crate::check::NoAnswer;
+use crate::fault::NoAnswer;
 use crate::spec::{TraceSpec, TraceState};
 
 /// The maximum number of operations before a failure that are examined.
@@ -42,7 +42,7 @@ impl Cuts {
         history: &History<TraceOp>,
         goal: OpId,
         options: &Options,
-        watch: &mut dyn Watch,
+        watch: &dyn Watch,
     ) -> Result<Cuts, NoAnswer> {
         let mut cuts = vec![from.clone()];
         let goal_at = history.ops().partition_point(|op| op.id < goal);
@@ -140,7 +140,7 @@ impl Cut {
         spec: &TraceSpec<'_>,
         ops: impl Iterator<Item = Op<&'o TraceOp>>,
         options: &Options,
-        watch: &mut dyn Watch,
+        watch: &dyn Watch,
     ) -> Result<Report<TraceState>, NoAnswer> {
         let mut checker = Checker::from_states(spec, self.states.clone(), options)?;
         for op in ops {

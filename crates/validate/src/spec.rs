@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use omnilink_history::{History, OpId, Stop};
+use omnilink_history::{History, Stop};
 use omnilink_search::{Assumption, Placed, Spec, Successors, Witness, successor};
 use omnilink_tla::datum::print_or_display;
 use omnilink_tla::error::{ErrorKind, EvalError};
@@ -22,8 +22,8 @@ use omnilink_tla::value::Value;
 use rustc_hash::FxHashMap;
 
 use crate::bind::{Args, Binder, BoundStep, TraceOp};
-use crate::check::Broken;
-use crate::explain::shown_state;
+use crate::fault::{Broken, Fault};
+use crate::show::shown_state;
 use crate::values::save;
 
 /// A specification with operations bound to it.
@@ -82,18 +82,6 @@ impl Hash for TraceState {
             None => self.values.hash(hasher),
         }
     }
-}
-
-/// An evaluation error of the specification. Not a verdict.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{error}")]
-pub struct Fault {
-    /// The operation whose step was evaluated.
-    pub op: Option<OpId>,
-    /// The state in which the step was evaluated.
-    pub state: Option<State>,
-    /// The error.
-    pub error: Box<EvalError>,
 }
 
 /// The constraint or invariant that excludes a step or a state that the action allows.

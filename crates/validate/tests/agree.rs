@@ -60,7 +60,7 @@ fn recording(example: Example, ops: usize, seed: u64) -> History<Call> {
 
 fn word(spec: &mut TraceSpec<'_>, history: &History<TraceOp>, by_level: bool, reduce: bool) -> &'static str {
     let options = Options { by_level, reduce, ..Options::default() };
-    match check(spec, history, &options, &mut Unwatched).expect("an answer").outcome {
+    match check(spec, history, &options, &Unwatched).expect("an answer").outcome {
         TraceOutcome::Accepted(_) => "accepted",
         TraceOutcome::Rejected(_) => "rejected",
         TraceOutcome::Violated(..) => "violated",
@@ -111,11 +111,10 @@ fn what_is_assumed_is_checked() {
         let example = Example::ALL[seed as usize % 2];
         let history = recording(example, 60, 2 * seed + 1);
         with_spec(example, &history, |spec, bound| {
-            let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
+            let found = check(spec, bound, &options, &Unwatched).expect("an answer");
             let TraceOutcome::Rejected(stuck) = &found.outcome else { return };
             let mut report_builder = ReportBuilder::default();
-            let rejection =
-                explain(spec, bound, &options, stuck, &found.checkpoint, &mut Unwatched, &mut report_builder);
+            let rejection = explain(spec, bound, &options, stuck, &found.checkpoint, &Unwatched, &mut report_builder);
             let goal = stuck.blocked[0];
             let dropped = bound.try_map(|op| Ok::<_, ()>((op.id != goal).then(|| op.call.clone()))).expect("a history");
             let omnilink_report::Evidence::Stuck(evidence) = &rejection.evidence else {
@@ -123,7 +122,7 @@ fn what_is_assumed_is_checked() {
             };
             let claimed =
                 evidence.what_ifs.iter().find(|answer| answer.assumption == omnilink_report::Assumption::Dropped);
-            let really = check(spec, &dropped, &options, &mut Unwatched).expect("an answer").outcome;
+            let really = check(spec, &dropped, &options, &Unwatched).expect("an answer").outcome;
             match (&claimed.expect("an answer").outcome, really) {
                 (Consequence::Accepted, TraceOutcome::Accepted(_)) => {}
                 (Consequence::Rejected { blocked, explained }, TraceOutcome::Rejected(really)) => {
@@ -153,7 +152,7 @@ fn ways_can_be_followed_and_assumed() {
         let example = Example::ALL[seed as usize % Example::ALL.len()];
         let history = recording(example, 30, seed);
         with_spec(example, &history, |spec, bound| {
-            let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
+            let found = check(spec, bound, &options, &Unwatched).expect("an answer");
             let route = found.route(usize::MAX);
             let walked = walk(spec, bound, &route, found.ignores_invariants(), None, usize::MAX)
                 .expect("a way that can be gone");
@@ -174,7 +173,7 @@ fn ways_can_be_followed_and_assumed() {
             let last = walked.states.back().expect("a state");
             let id = spec.show(&last.values).id;
             spec.assume(vec![Assumption::Before(first.op, second.op), Assumption::LeadsTo(second.op, id.clone())]);
-            let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
+            let found = check(spec, bound, &options, &Unwatched).expect("an answer");
             assert!(matches!(found.outcome, TraceOutcome::Accepted(_)), "{example:?} with seed {seed}");
             let route = found.route(1);
             let again = walk(spec, bound, &route, found.ignores_invariants(), None, usize::MAX);
@@ -182,7 +181,7 @@ fn ways_can_be_followed_and_assumed() {
             let place = route.common.iter().position(|placed| placed.op == second.op).expect("a step");
             assert_eq!(spec.show(&again.states[place + 1].values).id, id, "{example:?} with seed {seed}");
             spec.assume(vec![Assumption::Before(second.op, first.op), Assumption::Before(first.op, second.op)]);
-            let found = check(spec, bound, &options, &mut Unwatched).expect("an answer");
+            let found = check(spec, bound, &options, &Unwatched).expect("an answer");
             assert!(matches!(found.outcome, TraceOutcome::Rejected(_)), "{example:?} with seed {seed}");
             assumed += 1;
         });

@@ -219,7 +219,7 @@ fn operators_of_a_companion_may_have_a_capital_for_each_word() {
 fn coverage_counts_the_actions_that_a_companion_reaches() {
     let trace = "a [1 2] put(v: 1) = ok: TRUE\na [3 4] put(v: 1) = ok: FALSE\na [5 6] put(v: 2) = ok: FALSE\n";
     let counts = with_spec(COMPANION, trace, |spec, history| {
-        let checked = check(spec, history, &Options::default(), &mut Unwatched).expect("a verdict");
+        let checked = check(spec, history, &Options::default(), &Unwatched).expect("a verdict");
         assert!(matches!(checked.outcome, TraceOutcome::Accepted(_)));
         let coverage = coverage(spec, history, &checked).expect("coverage");
         let counts = coverage.actions.iter().map(|action| format!("{} {}", action.name, action.operations));
@@ -314,12 +314,12 @@ Next == \E v \in 0..9 : Put(v) \/ Get(v)",
     let at = 4 * rounds;
     trace += &format!("a [{at} {}] Put(v: 9)\nb [{} {}] Get(v: 8)\n", at + 1, at + 2, at + 3);
     let found = with_spec(case, &trace, |spec, history| {
-        let checked = check(spec, history, &Options::default(), &mut Unwatched).expect("a verdict");
+        let checked = check(spec, history, &Options::default(), &Unwatched).expect("a verdict");
         let TraceOutcome::Rejected(stuck) = &checked.outcome else { panic!("not rejected") };
         assert_eq!(stuck.explained, 2 * rounds + 1);
         let mut builder = ReportBuilder::default();
         let options = Options::default();
-        let rejection = explain(spec, history, &options, stuck, &checked.checkpoint, &mut Unwatched, &mut builder);
+        let rejection = explain(spec, history, &options, stuck, &checked.checkpoint, &Unwatched, &mut builder);
         let window = rejection.window().expect("a window");
         let mentioned = builder.mentioned();
         let places: Vec<usize> = window.operations.iter().map(|op| mentioned[op.0].index()).collect();
@@ -346,7 +346,7 @@ Next == A \/ B \/ I",
     let trace = "a [0 ...] B() blocked\nb [10 12] A()\nb [13 ...] B()\n";
     for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL, Criterion::SERIALIZABLE] {
         let options = Options { criterion, ..Options::default() };
-        let found = with_spec(case, trace, |spec, history| check(spec, history, &options, &mut Unwatched));
+        let found = with_spec(case, trace, |spec, history| check(spec, history, &options, &Unwatched));
         let outcome = found.expect("no problems").expect("a verdict").outcome;
         assert!(matches!(outcome, TraceOutcome::Accepted(_)), "{criterion:?}: {outcome:?}");
     }
@@ -367,10 +367,10 @@ Inv == x # 0",
     };
     let accepted = with_spec(case, "a [1 2] A() = r: 7\n", |spec, history| {
         let options = Options::default();
-        let checked = check(spec, history, &options, &mut Unwatched).expect("a verdict");
+        let checked = check(spec, history, &options, &Unwatched).expect("a verdict");
         let TraceOutcome::Rejected(stuck) = &checked.outcome else { panic!("not rejected") };
         let mut builder = ReportBuilder::default();
-        let rejection = explain(spec, history, &options, stuck, &checked.checkpoint, &mut Unwatched, &mut builder);
+        let rejection = explain(spec, history, &options, stuck, &checked.checkpoint, &Unwatched, &mut builder);
         let Evidence::Stuck(evidence) = rejection.evidence else { panic!("not stuck") };
         let accepted = evidence.what_ifs.into_iter().filter(|what_if| what_if.outcome == Consequence::Accepted);
         accepted.map(|what_if| what_if.assumption).collect::<Vec<_>>()
@@ -399,7 +399,7 @@ fn a_stream_gets_the_verdict_of_the_whole_history() {
         let found = with_spec(case, trace, |spec, _| {
             let again = || Ok::<_, String>(ops.ops().iter().cloned().map(Ok));
             let options = Options::default();
-            check_stream(spec, ops.processes(), again, &options, &mut Unwatched, |error| error.to_string())
+            check_stream(spec, ops.processes(), again, &options, &Unwatched, |error| error.to_string())
         });
         let report = found.expect("no problems").expect("a verdict");
         let found =

@@ -239,23 +239,19 @@ fn measure(title: &str, workload: &Workload, seeds: impl Iterator<Item = u64>, h
             let mut verdict = None;
             for _ in 0..3 {
                 let began = Instant::now();
-                let mut watch = |_: &Stats| (began.elapsed() > limit).then_some(Stop::Time);
+                let watch = |_: &Stats| (began.elapsed() > limit).then_some(Stop::Time);
                 let is_plain = way.level == Level::linearizable() && way.method == Method::Reduced;
                 let found = match is_plain {
                     // What `omnilink check` does.
                     true => {
-                        let report = omnilink_search::check_watched(
-                            &Map,
-                            &plain,
-                            &omnilink_search::Options::default(),
-                            &mut watch,
-                        );
+                        let report =
+                            omnilink_search::check_watched(&Map, &plain, &omnilink_search::Options::default(), &watch);
                         is_accepted(&report.expect("a spec that can be evaluated").verdict)
                     }
                     false => {
                         let options =
                             WeakOptions { level: way.level.clone(), method: way.method, ..WeakOptions::default() };
-                        is_accepted(&check(&Map, &both, &options, &mut watch).expect("a verdict").verdict)
+                        is_accepted(&check(&Map, &both, &options, &watch).expect("a verdict").verdict)
                     }
                 };
                 best = best.min(began.elapsed());

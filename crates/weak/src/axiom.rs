@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::level::Visibility;
+use crate::visibility::Visibility;
 
 /// A demand on an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]

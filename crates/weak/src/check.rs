@@ -9,9 +9,10 @@ use omnilink_search::{
     CheckError, Checker, Criterion, Placed, Spec, Stats, Unconfirmed, Watch, Witness, check_watched,
 };
 
-use crate::contexts::{Contexts, Contextual, Execution, Found, MOST, Set, bit, elements, ids};
-use crate::level::{Class, Level, Visibility};
+use crate::contexts::{Contexts, Contextual, Execution, Found, MOST, Method, Set, bit, elements, ids};
+use crate::level::{Class, Level};
 use crate::views::{Context, Forms, View, ViewError, Viewed, Views, is_always_possible, under};
+use crate::visibility::Visibility;
 
 /// An operation with its action, which decides what it has to see.
 #[derive(Clone, Debug)]
@@ -33,18 +34,6 @@ pub struct WeakOptions {
     pub method: Method,
     /// How to search. The criterion in it is not used.
     pub search: omnilink_search::Options,
-}
-
-/// Which reductions of visibility to use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// All of them: sets of states where operations choose independently, and remembered failures elsewhere.
-    #[default]
-    Reduced,
-    /// Least visible sets alone, as in the paper of Emmi and Enea.
-    Least,
-    /// Every visible set is tried.
-    Naive,
 }
 
 /// An execution that explains a history.
@@ -69,6 +58,16 @@ pub enum Unexplained<S> {
         /// Why they cannot all have happened.
         reason: String,
     },
+}
+
+impl<S> Unexplained<S> {
+    /// Converts the states.
+    pub fn map_states<T>(self, view: impl Fn(S) -> T) -> Unexplained<T> {
+        match self {
+            Unexplained::Views(failure) => Unexplained::Views(failure.map_states(view)),
+            Unexplained::Contradiction { ops, reason } => Unexplained::Contradiction { ops, reason },
+        }
+    }
 }
 
 /// Why a history has no execution.
@@ -136,7 +135,7 @@ pub fn check<S: Spec>(
     spec: &S,
     history: &History<Action<S::Op>>,
     options: &WeakOptions,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
 ) -> Result<Report<S::State>, Error<S::Error>> {
     if options.method == Method::Reduced
         && options.search.reduce
@@ -160,7 +159,7 @@ fn check_strong<S: Spec>(
     spec: &S,
     history: &History<Action<S::Op>>,
     options: &WeakOptions,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
 ) -> Result<Option<Report<S::State>>, Error<S::Error>> {
     if !history.edges().is_empty() {
         return Ok(None);
@@ -262,7 +261,7 @@ fn check_independent<S: Spec>(
     spec: &S,
     history: &History<Action<S::Op>>,
     options: &WeakOptions,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
 ) -> Result<Report<S::State>, Error<S::Error>> {
     let views = lift(spec, history, options);
     let mut ops = views.ops.iter();
@@ -407,7 +406,7 @@ fn check_dependent<S: Spec>(
     spec: &S,
     history: &History<Action<S::Op>>,
     options: &WeakOptions,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
 ) -> Result<Report<S::State>, Error<S::Error>> {
     let count = history.ops().len();
     if count > MOST {

@@ -19,9 +19,21 @@ use omnilink_search::{Spec, Stats, Successors, Watch};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::axiom::{Atom, Filter, Relation};
-use crate::check::Method;
-use crate::level::{Level, Visibility};
+use crate::level::Level;
 use crate::views::{Context, Forms, ViewError};
+use crate::visibility::Visibility;
+
+/// Which reductions of visibility to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// All of them: sets of states where operations choose independently, and remembered failures elsewhere.
+    #[default]
+    Reduced,
+    /// Least visible sets alone, as in the paper of Emmi and Enea.
+    Least,
+    /// Every visible set is tried.
+    Naive,
+}
 
 /// A set of operations.
 pub(crate) type Set = u128;
@@ -83,7 +95,7 @@ pub(crate) struct Contexts<'h, 'w, S: Spec> {
     kept: usize,
     longest: Execution,
     pub(crate) stats: Stats,
-    watch: &'w mut dyn Watch,
+    watch: &'w dyn Watch,
     unwatched: usize,
 }
 
@@ -105,7 +117,7 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
         ops: Vec<Contextual<'h, S::Op>>,
         level: &Level,
         context: Context,
-        watch: &'w mut dyn Watch,
+        watch: &'w dyn Watch,
     ) -> Result<Contexts<'h, 'w, S>, ViewError<S::Error>> {
         let mut initial = Vec::new();
         spec.initial(&mut initial).map_err(ViewError::Spec)?;

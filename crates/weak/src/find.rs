@@ -11,7 +11,8 @@
 
 use std::sync::Arc;
 
-use crate::level::{Class, Level, Visibility};
+use crate::level::{Class, Level};
+use crate::visibility::Visibility;
 
 /// The answer to whether a level explains a history.
 #[derive(Clone, Debug, PartialEq, Eq)]

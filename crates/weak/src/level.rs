@@ -15,82 +15,9 @@ use omnilink_search::Criterion;
 use thiserror::Error;
 
 use crate::axiom::{Atom, Axiom, AxiomError, Filter, Relation, Side};
-
-/// What an operation has to see, of those before it in `lin`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Visibility {
-    /// Everything before it.
-    Complete,
-    /// Everything that the order puts before it: in real time, it may miss the operations that overlap it.
-    Overlap,
-    /// All operations before one that it sees: a prefix.
-    Prefix,
-    /// The operations of its own process, and everything that an operation it sees has seen.
-    Causal,
-    /// The operations of its own process and what these saw, and of any other process, with each operation also those
-    /// before it.
-    Peer,
-    /// The operations of its own process, and what these saw.
-    Monotonic,
-    /// The operations of its own process.
-    Session,
-    /// Nothing: it may miss any operation.
-    Weak,
-}
+use crate::visibility::Visibility;
 
 impl Visibility {
-    /// All of them.
-    pub const ALL: [Visibility; 8] = [
-        Visibility::Complete,
-        Visibility::Overlap,
-        Visibility::Prefix,
-        Visibility::Causal,
-        Visibility::Peer,
-        Visibility::Monotonic,
-        Visibility::Session,
-        Visibility::Weak,
-    ];
-
-    /// Its name on the command line and in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Visibility::Complete => "complete",
-            Visibility::Overlap => "overlap",
-            Visibility::Prefix => "prefix",
-            Visibility::Causal => "causal",
-            Visibility::Peer => "peer",
-            Visibility::Monotonic => "monotonic",
-            Visibility::Session => "session",
-            Visibility::Weak => "weak",
-        }
-    }
-
-    /// What it means for an operation, to follow its name.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Visibility::Complete => "sees everything before it",
-            Visibility::Overlap => "may miss operations that overlap it",
-            Visibility::Prefix => "sees everything up to some operation before it",
-            Visibility::Causal => "sees its own process's operations, and what the operations that it sees have seen",
-            Visibility::Peer => "sees its own process's operations, what these saw, and prefixes of other processes",
-            Visibility::Monotonic => "sees its own process's operations, and what these saw",
-            Visibility::Session => "sees at least its own process's operations",
-            Visibility::Weak => "may miss anything",
-        }
-    }
-
-    /// True if whatever this one permits, `weaker` permits too, if the order contains session order.
-    pub fn implies(self, weaker: Visibility) -> bool {
-        use Visibility::{Causal, Complete, Monotonic, Overlap, Peer, Prefix, Session, Weak};
-        match (self, weaker) {
-            (Complete, _) | (_, Weak) => true,
-            (a, b) if a == b => true,
-            (Overlap, Session) => true,
-            (Causal, Peer | Monotonic | Session) | (Peer, Monotonic | Session) | (Monotonic, Session) => true,
-            (Prefix, _) | (Overlap, _) | (Causal, _) | (Peer, _) | (Monotonic, _) | (Session, _) | (Weak, _) => false,
-        }
-    }
-
     /// The relations that `vis` has to contain where they end in an operation of this visibility.
     fn relations(self) -> Vec<Relation> {
         let atom = Relation::Atom;
@@ -105,17 +32,6 @@ impl Visibility {
             Visibility::Session => vec![atom(Atom::Po)],
             Visibility::Weak => vec![],
         }
-    }
-
-    /// True if what it has to see depends on what other operations see.
-    fn depends_on_others(self) -> bool {
-        matches!(self, Visibility::Prefix | Visibility::Causal | Visibility::Peer | Visibility::Monotonic)
-    }
-}
-
-impl Display for Visibility {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -45,7 +45,7 @@
 //! let history = History::from_calls(calls)?;
 //! let accepts = |level: &str| {
 //!     let options = WeakOptions { level: level.parse().expect("a level"), ..WeakOptions::default() };
-//!     check(&Counter, &history, &options, &mut Unwatched).expect("a verdict").verdict.is_accepted()
+//!     check(&Counter, &history, &options, &Unwatched).expect("a verdict").verdict.is_accepted()
 //! };
 //! assert!(!accepts("linearizable"));
 //! assert!(accepts("linearizable, read=overlap"));
@@ -61,11 +61,12 @@ mod find;
 mod level;
 pub mod registers;
 mod views;
+mod visibility;
 
 pub use crate::axiom::{Axiom, AxiomError};
-pub use crate::check::{
-    Action, Blocked, Error, Explained, Failure, Method, Report, Unexplained, WeakOptions, check, is_local,
-};
+pub use crate::check::{Action, Blocked, Error, Explained, Failure, Report, Unexplained, WeakOptions, check, is_local};
+pub use crate::contexts::Method;
 pub use crate::find::{Answer, ByAction, Effort, Found, find, find_by_action};
-pub use crate::level::{Class, Level, LevelError, Visibility, order_name, order_named};
+pub use crate::level::{Class, Level, LevelError, order_name, order_named};
 pub use crate::views::{Context, Forms, ViewError};
+pub use crate::visibility::Visibility;

@@ -39,7 +39,7 @@ use omnilink_search::{Spec, Successors};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 
-use crate::level::Visibility;
+use crate::visibility::Visibility;
 
 /// Which results the operations that an operation sees may have had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -70,7 +70,7 @@ fn compare(seeds: std::ops::Range<u64>, most: usize) {
             for (method, reduce) in ways {
                 let search = omnilink_search::Options { reduce, ..omnilink_search::Options::default() };
                 let options = WeakOptions { level: level.clone(), context, method, search };
-                let report = check(&object, &history, &options, &mut Unwatched)
+                let report = check(&object, &history, &options, &Unwatched)
                     .unwrap_or_else(|error| panic!("seed {seed}: {level}, {context:?}: {error} for {history:?}"));
                 let found = match report.verdict {
                     Verdict::Accepted(_) => true,
@@ -130,7 +130,7 @@ fn respect(seeds: std::ops::Range<u64>) {
         let context = random_context(&mut rng);
         let accepts = |level: &Level| {
             let options = WeakOptions { level: level.clone(), context, ..WeakOptions::default() };
-            let verdict = check(&object, &history, &options, &mut Unwatched).expect("a verdict").verdict;
+            let verdict = check(&object, &history, &options, &Unwatched).expect("a verdict").verdict;
             verdict.is_accepted()
         };
         let accepted: Vec<bool> = levels.iter().map(accepts).collect();
@@ -174,7 +174,7 @@ fn find_levels(seeds: std::ops::Range<u64>) {
         let ask = |history: usize, level: &Level, _| -> Result<Answer, omnilink_weak::Error<_>> {
             let history: &History<Action<Call>> = &histories[history];
             let options = WeakOptions { level: level.clone(), context, ..WeakOptions::default() };
-            Ok(match check(&object, history, &options, &mut Unwatched)?.verdict {
+            Ok(match check(&object, history, &options, &Unwatched)?.verdict {
                 Verdict::Accepted(_) => Answer::Accepted,
                 Verdict::Inconclusive(_) => Answer::Undecided,
                 Verdict::Rejected(failure) => {

@@ -119,7 +119,7 @@ fn check<O: Object>(model: &Sequential<O>, history: &History<Call>, level: &Leve
     let Ok(named) = named;
     let options = WeakOptions { level: level.clone(), ..WeakOptions::default() };
     Ok(
-        match omnilink_weak::check(model, &named, &options, &mut Unwatched).map_err(|error| error.to_string())?.verdict
+        match omnilink_weak::check(model, &named, &options, &Unwatched).map_err(|error| error.to_string())?.verdict
         {
             Verdict::Accepted(_) => Answer::Accepted,
             Verdict::Inconclusive(_) => Answer::Undecided,

@@ -16,7 +16,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use self::steps::Step;
-pub(crate) use self::steps::is_installed;
 use crate::workspace::{Build, Workspace};
 use crate::{
     bench, book, fleet, fuzz, hostile, languages, lineup, mutants, oracle, packages, recorders, reference, sanitizers,

@@ -4,10 +4,9 @@
 use std::env;
 use std::fs::{self, File};
 use std::io;
-use std::net::{TcpStream, ToSocketAddrs};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,6 +15,7 @@ use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use super::times::{Row, Times};
+use crate::tools::is_installed;
 use crate::workspace::Workspace;
 
 /// The most steps that run at the same time. More would make each of them slower than its own limits allow.
@@ -67,27 +67,6 @@ impl Step {
     /// Returns a missing tool, if one is missing.
     pub(super) fn lacks(&self) -> Option<&'static str> {
         self.needs.iter().copied().find(|tool| !is_installed(tool))
-    }
-}
-
-/// Whether this machine has a program, a file, a toolchain such as `+nightly`, Miri, or a network.
-pub(crate) fn is_installed(tool: &str) -> bool {
-    let has = |path: &Path| path.exists();
-    let answers = |args: &[&str]| {
-        let mut command = Command::new("cargo");
-        command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    match tool {
-        "network" => {
-            let addresses = "github.com:443".to_socket_addrs().ok().into_iter().flatten();
-            addresses.take(2).any(|address| TcpStream::connect_timeout(&address, Duration::from_secs(5)).is_ok())
-        }
-        "miri" => answers(&["+nightly", "miri", "--version"]),
-        _ if tool.starts_with('+') => answers(&[tool, "--version"]),
-        _ if tool.starts_with("cargo-") => answers(&[tool.trim_start_matches("cargo-"), "--version"]),
-        _ if tool.starts_with('/') => has(Path::new(tool)),
-        _ => env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|place| has(&place.join(tool))),
     }
 }
 

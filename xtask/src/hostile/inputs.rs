@@ -363,6 +363,17 @@ pub(super) fn all() -> Vec<Case> {
             lines(to, 2_000_000, "register", |at| format!("T{} [{at} {}] write({at})", at % 8, at + 4))?;
             Ok(format!("convert {SHOWN_LIMITS} history -o out"))
         }),
+        Case {
+            timeout: Duration::from_secs(60),
+            memory: 64 << 20,
+            ..case("monitor", "100,000 operations of 1,000 keys, in TLA+", &[0], |to| monitored(to, 100_000))
+        },
+        Case {
+            timeout: Duration::from_secs(180),
+            memory: 64 << 20,
+            is_long: true,
+            ..case("monitor", "a million operations of 1,000 keys, in TLA+", &[0], |to| monitored(to, 1_000_000))
+        },
         case("command line", "a thousand histories that are not there", &[2], |_| {
             Ok(format!("check --spec register {LIMITS} {}", "nowhere ".repeat(1_000)))
         }),
@@ -439,6 +450,24 @@ fn segment(to: &Path, records: &[u8]) -> Result<String> {
 
 /// The beginning of a specification of a register.
 const HEAD: &str = "---- MODULE M ----\nEXTENDS Integers, Sequences\nVARIABLE x\nInit == x = 0\nRECURSIVE Z(_)\nZ(n) == n\nNext == UNCHANGED x";
+
+/// This many writes and reads of registers with 1,000 keys, of eight processes.
+fn monitored(to: &Path, count: u64) -> Result<String> {
+    let mut out = history(to)?;
+    let register = "write(key, v) == x' = v\nread(key, v) == x = v /\\ UNCHANGED x\n\
+                    Next == \\E key \\in Nat, v \\in Nat : write(key, v) \\/ read(key, v)\n====\n";
+    fs::write(to.join("in/M.tla"), HEAD.replace("Next == UNCHANGED x", register))?;
+    for at in 0..count {
+        let (process, key, round) = (at % 8, at % 1_000, at / 2_000);
+        let call = match (at / 1_000) % 2 {
+            0 => format!(r#""action": "write", "args": {{"key": {key}, "v": {round}}}"#),
+            _ => format!(r#""action": "read", "args": {{"key": {key}}}, "results": {{"v": {round}}}"#),
+        };
+        writeln!(out, r#"{{"process": {process}, {call}, "start": {}, "end": {}}}"#, 10 * at, 10 * at + 35)?;
+    }
+    out.flush()?;
+    Ok("monitor history --complete --spec M.tla --lateness 1us --retention 1us --every 1ms".to_owned())
+}
 
 /// A specification with these definitions, and a history for it.
 fn module(to: &Path, definitions: &str) -> Result<String> {

@@ -1,14 +1,62 @@
-//! Why a search got stuck, as reports have it.
+//! What a model found, as reports have it.
 
-use omnilink_history::OpId;
+use omnilink_history::{OpId, Verdict};
+use omnilink_models::check::{Checked, Failure, Method};
 use omnilink_models::smallest::Part;
-use omnilink_report::{Evidence, Legal, Mentions, OpRef, Reason, Rejection, Stuck};
+use omnilink_report::{Evidence, Keys, Legal, Mentions, OpRef, Reason, RejectedKey, Rejection, Stuck};
 use omnilink_search::{Explanation, Why};
 
-use super::state_of;
+use super::check::state_of;
+use crate::run::Run;
+use crate::{Failed, level};
+
+/// The verdict, with its explanation.
+pub(super) fn verdict(
+    run: &Run<'_>,
+    checked: &Checked,
+    part: Option<Part>,
+    mentions: &mut Mentions<OpId>,
+) -> Result<omnilink_report::Verdict, Failed> {
+    Ok(match &checked.verdict {
+        Verdict::Accepted(_) => omnilink_report::Verdict::Accepted,
+        Verdict::Inconclusive(stop) => crate::inconclusive(*stop, stop.to_string()),
+        Verdict::Rejected(Failure::Contradiction { ops, reason }) => {
+            omnilink_report::Verdict::Rejected(Box::new(level::contradiction(ops, reason, mentions)))
+        }
+        Verdict::Rejected(Failure::Stuck { parts, explanation }) => {
+            let on = if parts.is_empty() { String::new() } else { format!(" on {}", parts.join(", ")) };
+            let blocked = run.named(&explanation.blocked)?;
+            let sentence = match &*blocked {
+                [op] if run.asked.is_linearizable() && !run.asked.exhaustive => {
+                    format!("no order of the operations{on} allows {op}")
+                }
+                blocked => omnilink_report::longest_orders(explanation.explained, blocked),
+            };
+            omnilink_report::Verdict::Rejected(Box::new(stuck(sentence, explanation, part, mentions)))
+        }
+    })
+}
+
+/// The keys that are not accepted, if one is rejected.
+pub(super) fn keys(run: &Run<'_>, checked: &Checked) -> Result<Option<Keys>, Failed> {
+    let Method::Parts { all, .. } = checked.method else { return Ok(None) };
+    if checked.rejected.is_empty() {
+        return Ok(None);
+    }
+    let mut rejected = Vec::with_capacity(checked.rejected.len());
+    for part in &checked.rejected {
+        let sentence = match &part.reason {
+            Some(reason) => reason.clone(),
+            None => format!("no order allows {}", run.named(&part.ops)?.join(" or ")),
+        };
+        rejected.push(RejectedKey { key: part.name.clone(), operations: part.operations, sentence });
+    }
+    let undecided = checked.undecided.iter().map(|(key, _)| key.clone()).collect();
+    Ok(Some(Keys { all, rejected, undecided }))
+}
 
 /// Every order gets stuck.
-pub(super) fn stuck(
+fn stuck(
     sentence: String,
     explanation: &Explanation<String>,
     part: Option<Part>,

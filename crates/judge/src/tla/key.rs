@@ -6,14 +6,15 @@
 
 use omnilink_history::{History, Stop, Value, Verdict};
 use omnilink_search::{Stats, Stretch, check_stretch};
-use omnilink_settings::Settings;
 use omnilink_tla::error::ErrorKind;
 use omnilink_validate::{NoAnswer, TraceSpec, TraceState};
 
-use super::{Linked, Run, Tla};
+use super::run::TlaRun;
+use super::{Linked, Tla};
 use crate::input::InputError;
 use crate::keys::{self, Carried, CheckedKey, Key, KeyVerdict};
 use crate::recording::Recording;
+use crate::run::Run;
 use crate::{CheckOptions, Complaint, Failed};
 
 /// The operator of a companion for the end of a process, which a part of a history does not show.
@@ -31,8 +32,9 @@ impl Tla {
         let operations = all.len() as u64;
         let recording = Recording::of(History::from_ops(ops.processes().into(), all));
         let held = recording.held(u64::MAX, limits)?;
-        let run = Run { asked, label, limits, held, linked: &linked, begin };
-        match run.check_stretch(&self.settings, cut)? {
+        let run = Run { asked, spec: "", label, limits, held };
+        let run = TlaRun { run, linked: &linked, settings: &self.settings, begin };
+        match run.check_stretch(cut)? {
             Verdict::Accepted(carried) => Ok(CheckedKey::accepted(operations, carried)),
             Verdict::Inconclusive(stop) => Ok(CheckedKey {
                 operations,
@@ -42,7 +44,7 @@ impl Tla {
                 carried: None,
             }),
             Verdict::Rejected(()) => {
-                let report = self.named_in(run.check(&self.settings, &mut None, None)?, &linked);
+                let report = self.named_in(run.check(&mut None, None)?, &linked);
                 Ok(CheckedKey::of(report, operations, None))
             }
         }
@@ -65,7 +67,7 @@ impl Tla {
     }
 }
 
-impl Run<'_> {
+impl TlaRun<'_> {
     /// Has the specification begin in states that an earlier check carried.
     pub(super) fn begin_in(&self, spec: &mut TraceSpec<'_>, begin: &[Value]) -> Result<(), Failed> {
         let evaluated = |error: Box<omnilink_tla::error::EvalError>| {
@@ -78,13 +80,13 @@ impl Run<'_> {
     }
 
     /// Searches for an order up to a cut, and returns the beginning of the next check.
-    fn check_stretch(&self, settings: &Settings, cut: Option<u64>) -> Result<Verdict<Option<Carried>, ()>, Failed> {
+    fn check_stretch(&self, cut: Option<u64>) -> Result<Verdict<Option<Carried>, ()>, Failed> {
         let options = self.options();
-        self.with_spec(settings, |spec, history, _| {
+        self.with_spec(|spec, history, _| {
             let spec = &*spec;
             let mut ops = history.ops().iter();
             let next = || Ok(ops.next().map(|op| op.with(Some(op.call.clone()))));
-            let watch = &mut |stats: &Stats| self.limits.poll(stats);
+            let watch = &|stats: &Stats| self.run.limits.poll(stats);
             let found = check_stretch(spec, None, cut, next, &options, watch, NoAnswer::from);
             let Stretch { report, cut, .. } = match found {
                 Err(NoAnswer::Fault(fault)) if fault.error.kind == ErrorKind::Stopped => {
@@ -99,13 +101,7 @@ impl Run<'_> {
             Ok(match report.verdict {
                 Verdict::Rejected(_) => Verdict::Rejected(()),
                 Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
-                Verdict::Accepted(_) => {
-                    let carried = cut.map(|cut| {
-                        let states = cut.states.iter().map(save).collect::<Result<_, InputError>>()?;
-                        Ok::<_, InputError>(Carried { states, since: cut.since })
-                    });
-                    Verdict::Accepted(carried.transpose()?)
-                }
+                Verdict::Accepted(_) => Verdict::Accepted(Carried::of(cut, save)?),
             })
         })
     }

@@ -2,16 +2,18 @@
 
 use omnilink_history::{Call, History, Interval, Op, Outcome, Verdict};
 use omnilink_report::Report;
-use omnilink_search::{CheckError, Stats};
+use omnilink_search::{CheckError, Watch};
 use omnilink_settings::Settings;
 use omnilink_validate::{NoAnswer, Problem, TraceOp, TraceSpec};
 use omnilink_weak::{Action, Context, Forms, Level, Unexplained, ViewError, Visibility};
 
-use super::{Linked, Run, Tla};
+use super::run::TlaRun;
+use super::{Linked, Tla};
 use crate::input::InputError;
-use crate::level::{self, Found, Seen};
+use crate::level::{self, AtLevel, Weak};
 use crate::recording::{Held, Whole};
-use crate::show::{ShowBuilder, ShowOptions, places};
+use crate::run::Extent;
+use crate::show::{ShowBuilder, ShowOptions};
 use crate::{Case, CheckOptions, Complaint, Failed, Stage};
 
 /// The definition of a companion that names the level.
@@ -40,20 +42,20 @@ impl Tla {
     ) -> Result<CheckOptions, Failed> {
         let mut asked = with_level(asked, &self.settings)?;
         if asked.level.is_none() {
-            let run = Run { asked: &asked, label: case.label, limits: case.limits, held, linked, begin: None };
-            asked.level = run.level_of_companion(&self.settings)?;
+            let level = self.run(&asked, (case.label, case.limits), held, linked).level_of_companion()?;
+            asked.level = level;
         }
         Ok(asked)
     }
 }
 
-impl Run<'_> {
+impl TlaRun<'_> {
     /// The level that the companion defines, if it does.
-    pub(super) fn level_of_companion(&self, settings: &Settings) -> Result<Option<Level>, Failed> {
-        if settings.companion.is_none() {
+    pub(super) fn level_of_companion(&self) -> Result<Option<Level>, Failed> {
+        if self.settings.companion.is_none() {
             return Ok(None);
         }
-        self.with_machine(settings, |spec| {
+        self.with_machine(|spec| {
             let complain = |message: String| Failed::Spec(vec![Complaint::new(message)]);
             let value = spec
                 .constant(LEVEL)
@@ -70,40 +72,35 @@ impl Run<'_> {
 
     pub(super) fn check_level(
         &self,
-        settings: &Settings,
         has_witness: bool,
-        mut builder: Option<(&mut ShowBuilder, &ShowOptions)>,
+        builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
-        level::refuse(self.asked, has_witness)?;
-        let Whole { history, cuts, .. } = self.held.whole(self.limits)?;
-        let (found, operations) = self.with_machine(settings, |spec| {
+        let run = self.run;
+        level::refuse(run.asked, has_witness)?;
+        let Whole { history, cuts, .. } = run.held.whole(run.limits)?;
+        self.with_machine(|spec| {
             let bound = self.bind_forms(spec, history)?;
-            self.limits.reached(Stage::Searching, 0);
-            let mut watch = |stats: &Stats| self.limits.poll(stats);
-            let report = omnilink_weak::check(spec, &bound, &level::options(self.asked), &mut watch);
-            let report = report.map_err(|error| match error {
-                CheckError::Spec(ViewError::Spec(fault)) => self.failed(NoAnswer::Fault(fault)),
-                CheckError::Unconfirmed(error) => self.failed(NoAnswer::Unconfirmed(error)),
-                CheckError::Spec(error @ ViewError::Partway) => Failed::Input(InputError::new(error)),
-            })?;
-            let verdict = match report.verdict {
-                Verdict::Accepted(explained) => Verdict::Accepted(explained),
-                Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
-                Verdict::Rejected(failure) => {
-                    Verdict::Rejected(Unexplained::Views(failure.map_states(|state| spec.show(&state.values))))
-                }
+            run.limits.reached(Stage::Searching, 0);
+            let decide = |watch: &dyn Watch| {
+                let report = omnilink_weak::check(&*spec, &bound, &level::options(run.asked), watch);
+                let report = report.map_err(|error| match error {
+                    CheckError::Spec(ViewError::Spec(fault)) => self.failed(NoAnswer::Fault(fault)),
+                    CheckError::Unconfirmed(error) => self.failed(NoAnswer::Unconfirmed(error)),
+                    CheckError::Spec(error @ ViewError::Partway) => Failed::Input(InputError::new(error)),
+                })?;
+                let verdict = match report.verdict {
+                    Verdict::Accepted(explained) => Verdict::Accepted(explained),
+                    Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
+                    Verdict::Rejected(failure) => {
+                        Verdict::Rejected(Unexplained::Views(failure.map_states(|state| spec.show(&state.values))))
+                    }
+                };
+                let (stats, limit, part) = (report.stats, report.limit, String::new());
+                Ok(AtLevel { verdict, stats, limit, no_procedure: None, part, method: "searched whole".to_owned() })
             };
-            let method = "searched whole".to_owned();
-            let (stats, limit, part) = (report.stats, report.limit, String::new());
-            Ok((Found { verdict, stats, limit, no_procedure: None, part, method }, bound.ops().len()))
-        })?;
-        let seen = Seen { asked: self.asked, held: self.held, label: self.label, spec: "", cuts, operations };
-        let timeline = builder.as_mut().map(|(builder, _)| &mut **builder);
-        let (report, mentioned) = seen.report(found, timeline, |state| state)?;
-        if let Some((builder, _)) = &mut builder {
-            builder.timeline.mentioned = places(&mentioned);
-        }
-        Ok(report)
+            let extent = Extent { operations: Some(bound.ops().len() as u64), cuts };
+            run.check(&mut Weak::new(run, decide), None, extent, &mut None, builder)
+        })
     }
 
     /// Binds every operation in both forms.
@@ -112,10 +109,10 @@ impl Run<'_> {
         spec: &mut TraceSpec<'_>,
         history: &History<Call>,
     ) -> Result<History<Action<TraceOp>>, Failed> {
-        self.limits.reached(Stage::Binding, history.ops().len() as u64);
-        let level = self.asked.level();
+        self.run.limits.reached(Stage::Binding, history.ops().len() as u64);
+        let level = self.run.asked.level();
         let is_free = |op: &Op<Call>| {
-            self.asked.context == Context::Free && level.visibility_of(op.call.action()) != Visibility::Complete
+            self.run.asked.context == Context::Free && level.visibility_of(op.call.action()) != Visibility::Complete
         };
         history.try_map(|op| forms(spec, history, op, is_free(op))).map_err(|problems| self.wrong(&problems))
     }

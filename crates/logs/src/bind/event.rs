@@ -149,7 +149,7 @@ impl<'m> Binder<'m, '_> {
                 Value::Str(text) => strings.text(text).parse().ok().map(Value::Int),
                 _ => None,
             };
-            for value in crate::symmetry::parts(&mentions[index]).into_iter().chain(converted) {
+            for value in crate::values::parts(&mentions[index]).into_iter().chain(converted) {
                 if !mentions.contains(&value) {
                     mentions.push(value);
                 }

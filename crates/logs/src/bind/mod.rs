@@ -7,6 +7,7 @@
 mod action;
 mod clock;
 mod event;
+mod lost;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +22,8 @@ use omnilink_tla::source::Site;
 use omnilink_tla::value::Value;
 use smallvec::SmallVec;
 
+use self::lost::Lost;
 use crate::line::{Cut, File, Line};
-use crate::lost::Lost;
 use crate::mapping::{Expr, Mapping, Param, Source};
 use crate::order::EventOrder;
 use crate::path::Path;

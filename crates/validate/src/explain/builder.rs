@@ -1,12 +1,9 @@
 //! Translates from the search and the machine to a report: names, texts and spans.
 
 use omnilink_history::OpId;
-use omnilink_report::{Field, Mentions, OpRef, Source, Span};
-use omnilink_tla::ir::Variable;
-use omnilink_tla::machine::State;
+use omnilink_report::{Mentions, OpRef, Source, Span};
 use omnilink_tla::program::Program;
 use omnilink_tla::source::{Site, SourceId};
-use omnilink_tla::value::Value;
 
 /// Collects the operations and texts that a report mentions.
 #[derive(Default)]
@@ -59,22 +56,4 @@ impl ReportBuilder {
         };
         self.sources.iter().map(source).collect()
     }
-}
-
-/// A state as reports show it.
-pub fn shown_state(program: &Program, state: &State) -> omnilink_report::State {
-    let variables = program.module.variables.iter().zip(state.iter());
-    let field =
-        |(variable, value): (&Variable, &Value)| Field { name: variable.name.clone(), value: shown(program, value) };
-    omnilink_report::State::new(variables.map(field).collect())
-}
-
-/// A value as printed.
-pub(crate) fn shown(program: &Program, value: &Value) -> String {
-    value.display(&program.module.strings).to_string()
-}
-
-/// The source text at a site, on one line.
-pub(crate) fn words(program: &Program, site: Site) -> String {
-    program.module.sources.words(site).split_whitespace().collect::<Vec<_>>().join(" ")
 }

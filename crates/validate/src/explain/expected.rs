@@ -9,10 +9,10 @@ use omnilink_search::Watch;
 use omnilink_tla::machine::State;
 use omnilink_tla::value::Value;
 
-use super::builder::shown;
 use super::{Cost, Explainer};
 use crate::bind::{Args, TraceOp};
 use crate::cut::Cuts;
+use crate::show::shown;
 
 /// The maximum number of values tried for one result.
 const MOST_VALUES: usize = 1_000;
@@ -33,7 +33,7 @@ pub(super) struct Expected {
 
 impl Explainer<'_, '_> {
     /// Other results with which the operations have an order up to its return.
-    pub(super) fn expected(&mut self, goal: OpId, cuts: &Cuts, states: &[State], watch: &mut dyn Watch) -> Expected {
+    pub(super) fn expected(&mut self, goal: OpId, cuts: &Cuts, states: &[State], watch: &dyn Watch) -> Expected {
         let op = &self.history.op(goal).call;
         let (results, cut) = (self.spec.binder.results(op), cuts.last_before(self.history, goal));
         let mut expected = Expected::default();

@@ -5,7 +5,8 @@ use omnilink_tla::machine::{Attempt, Choice, Part, PartOutcome};
 use omnilink_tla::program::Program;
 use omnilink_tla::source::Site;
 
-use super::builder::{ReportBuilder, shown, words};
+use super::builder::ReportBuilder;
+use crate::show::{shown, words};
 
 /// The ways through an action, none of which leads to a state.
 pub struct Ways {

@@ -9,8 +9,8 @@ use omnilink_search::{Watch, Witness, successor};
 
 use super::Explainer;
 use crate::bind::TraceOp;
-use crate::check::NoAnswer;
 use crate::cut::{Cut, Cuts};
+use crate::fault::NoAnswer;
 use crate::spec::TraceState;
 
 /// The maximum number of operations examined after the failure.
@@ -20,7 +20,7 @@ const LOOKED_AT: usize = 256;
 type Path = Vec<(OpId, TraceState)>;
 
 impl Explainer<'_, '_> {
-    pub(super) fn legal(&mut self, goal: OpId, cuts: &Cuts, watch: &mut dyn Watch) -> Result<Legal, NoAnswer> {
+    pub(super) fn legal(&mut self, goal: OpId, cuts: &Cuts, watch: &dyn Watch) -> Result<Legal, NoAnswer> {
         let history = self.history;
         let blocked = &history.op(goal).call;
         let cut = cuts.first();
@@ -52,7 +52,7 @@ impl Explainer<'_, '_> {
     }
 
     /// An order of the operations from a cut on, with the states between, as far as there is one.
-    fn path(&self, cut: &Cut, ops: &[Op<&TraceOp>], watch: &mut dyn Watch) -> Result<Option<Path>, NoAnswer> {
+    fn path(&self, cut: &Cut, ops: &[Op<&TraceOp>], watch: &dyn Watch) -> Result<Option<Path>, NoAnswer> {
         let report = cut.check(self.spec, ops.iter().cloned(), self.options, watch)?;
         match report.verdict {
             Verdict::Accepted(witness) => self.replayed(cut, ops, &witness).map(Some),

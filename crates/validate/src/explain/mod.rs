@@ -24,11 +24,11 @@ use omnilink_tla::value::Value;
 use rustc_hash::FxBuildHasher;
 
 use crate::bind::TraceOp;
-use crate::check::{Broken, Checkpoint};
+use crate::check::Checkpoint;
 use crate::cut::{Cut, Cuts};
+use crate::fault::Broken;
 use crate::spec::{TraceSpec, TraceState};
-pub(crate) use builder::words;
-pub use builder::{ReportBuilder, shown_state};
+pub use builder::ReportBuilder;
 pub use guard::{GuardBuilder, Ways};
 
 /// The inputs of an explanation.
@@ -46,7 +46,7 @@ pub fn explain(
     options: &Options,
     stuck: &Explanation<TraceState>,
     checkpoint: &Checkpoint,
-    watch: &mut dyn Watch,
+    watch: &dyn Watch,
     report_builder: &mut ReportBuilder,
 ) -> Rejection {
     let mut explainer = Explainer { spec, history, options, report_builder };

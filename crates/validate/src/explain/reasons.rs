@@ -10,7 +10,7 @@ use omnilink_tla::source::Site;
 use super::guard::{GuardBuilder, Ways, outcome};
 use super::{Explainer, States};
 use crate::bind::TraceOp;
-use crate::check::Broken;
+use crate::fault::Broken;
 use crate::spec::{Exclusion, TraceState};
 
 /// The maximum number of states that an operation of several steps passes through when it is tried on its own.

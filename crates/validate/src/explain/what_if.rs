@@ -6,9 +6,9 @@ use omnilink_search::{Criterion, Options, Report, Stats, Watch};
 
 use super::Explainer;
 use crate::bind::{Args, TraceOp};
-use crate::check::NoAnswer;
 use crate::cut::{Cut, Cuts};
 use crate::explain::Cost;
+use crate::fault::NoAnswer;
 use crate::spec::{TraceSpec, TraceState};
 
 /// The maximum number of other results tried.
@@ -19,13 +19,7 @@ const MOST_OPERATIONS: usize = 20_000;
 const MOST_WORK: u64 = 2_000_000;
 
 impl Explainer<'_, '_> {
-    pub(super) fn what_ifs(
-        &mut self,
-        goal: OpId,
-        cuts: &Cuts,
-        expected: &[Args],
-        watch: &mut dyn Watch,
-    ) -> Vec<WhatIf> {
+    pub(super) fn what_ifs(&mut self, goal: OpId, cuts: &Cuts, expected: &[Args], watch: &dyn Watch) -> Vec<WhatIf> {
         let history = self.history;
         let cut = cuts.last_before(history, goal);
         let mut answers = Vec::new();
@@ -40,7 +34,7 @@ impl Explainer<'_, '_> {
         if history.ops().len() <= MOST_OPERATIONS {
             let options = Options { criterion: Criterion::SEQUENTIAL, ..self.options.clone() };
             let outcome = self.with_invariants(|explainer| {
-                let watch = &mut Bounded::new(explainer.spec, cut, watch);
+                let watch = &Bounded::new(explainer.spec, cut, watch);
                 let report = omnilink_search::check_watched(explainer.spec, history, &options, watch);
                 explainer.consequence(report.map_err(NoAnswer::from), None)
             });
@@ -51,15 +45,15 @@ impl Explainer<'_, '_> {
 
     /// The verdict on the history if one operation is another one, or missing. From a cut on, that is known of the whole
     /// history; but if invariants are ignored, the order must satisfy them from the beginning.
-    fn outcome(&mut self, cut: &Cut, change: (OpId, Option<&TraceOp>), watch: &mut dyn Watch) -> Consequence {
+    fn outcome(&mut self, cut: &Cut, change: (OpId, Option<&TraceOp>), watch: &dyn Watch) -> Consequence {
         let history = self.history;
-        let check = |explainer: &mut Self, cut: &Cut, watch: &mut dyn Watch| {
+        let check = |explainer: &mut Self, cut: &Cut, watch: &dyn Watch| {
             let ops = cut.ops(history).filter_map(|op| match change {
                 (id, other) if id == op.id => other.map(|other| op.with(other)),
                 _ => Some(op.with(&op.call)),
             });
             let spec = explainer.spec;
-            let report = cut.check(spec, ops, explainer.options, &mut Bounded::new(spec, cut, watch));
+            let report = cut.check(spec, ops, explainer.options, &Bounded::new(spec, cut, watch));
             explainer.consequence(report, Some(cut))
         };
         match check(self, cut, watch) {
@@ -106,17 +100,17 @@ impl Explainer<'_, '_> {
 /// same on every machine.
 struct Bounded<'w, 's, 'p> {
     cost: Cost<'s, 'p>,
-    watch: &'w mut dyn Watch,
+    watch: &'w dyn Watch,
 }
 
 impl<'w, 's, 'p> Bounded<'w, 's, 'p> {
-    fn new(spec: &'s TraceSpec<'p>, cut: &Cut, watch: &'w mut dyn Watch) -> Bounded<'w, 's, 'p> {
+    fn new(spec: &'s TraceSpec<'p>, cut: &Cut, watch: &'w dyn Watch) -> Bounded<'w, 's, 'p> {
         Bounded { cost: Cost::new(spec, cut), watch }
     }
 }
 
 impl Watch for Bounded<'_, '_, '_> {
-    fn poll(&mut self, stats: &Stats) -> Option<Stop> {
+    fn poll(&self, stats: &Stats) -> Option<Stop> {
         if self.cost.of(stats.steps) > MOST_WORK { Some(Stop::Time) } else { self.watch.poll(stats) }
     }
 }

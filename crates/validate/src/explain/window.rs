@@ -5,17 +5,12 @@ use omnilink_report::Window;
 use omnilink_search::Watch;
 
 use super::Explainer;
-use crate::check::NoAnswer;
 use crate::cut::Cuts;
+use crate::fault::NoAnswer;
 
 impl Explainer<'_, '_> {
     /// The smallest part of the history that ends with the failure and fails from every state possible before it.
-    pub(super) fn window(
-        &mut self,
-        goal: OpId,
-        cuts: &Cuts,
-        watch: &mut dyn Watch,
-    ) -> Result<Option<Window>, NoAnswer> {
+    pub(super) fn window(&mut self, goal: OpId, cuts: &Cuts, watch: &dyn Watch) -> Result<Option<Window>, NoAnswer> {
         let Some(cut) = cuts.smallest(self.history, goal) else { return Ok(None) };
         let report = cut.check(self.spec, cut.until(self.history, goal), self.options, watch)?;
         if !report.verdict.is_rejected() {

@@ -61,7 +61,7 @@ pub(crate) fn verdict(case: Case, trace: &str) -> String {
     let verdict = |reduce: bool, by_level: bool| {
         with_spec(case, trace, |spec, history| {
             let options = Options { reduce, by_level, ..Options::default() };
-            match check(spec, history, &options, &mut Unwatched) {
+            match check(spec, history, &options, &Unwatched) {
                 Ok(checked) => match checked.outcome {
                     TraceOutcome::Accepted(_) => "accepted".to_owned(),
                     TraceOutcome::Rejected(_) => "rejected".to_owned(),

@@ -53,11 +53,11 @@ mod sessions;
 
 use omnilink_history::{History, OpId, Precedence};
 
-use crate::level::Visibility;
 use crate::registers::accesses::Accesses;
 use crate::registers::clocks::Past;
 use crate::registers::explain::Names;
 use crate::registers::graph::Graph;
+use crate::visibility::Visibility;
 
 /// The direction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

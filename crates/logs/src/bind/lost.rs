@@ -13,7 +13,7 @@
 //! permutation leaves alone how far the log is explained. But all orders of events are searched, because a lost event may
 //! depend on events that are independent of each other.
 
-use crate::bind::Event;
+use super::Event;
 use crate::line::Cut;
 use crate::order::EventOrder;
 
