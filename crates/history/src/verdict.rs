@@ -1,7 +1,7 @@
 //! The three verdicts, and why a check may stop without an answer.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The result of a check. An error in the spec or the trace is not a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,49 +36,24 @@ impl Stop {
 
 /// Asks running work to stop early. A thread that watches limits raises it; loops over the input and evaluations poll it
 /// and return their partial results. The thread that started the work polls it too, and discards incomplete results.
-#[derive(Debug)]
-pub struct Halt {
-    /// Zero, or an index into `Stop::ALL` counted from one.
-    reason: AtomicU8,
-    /// The bytes of memory left when the limits were watched last.
-    room: AtomicU64,
-}
-
-impl Default for Halt {
-    fn default() -> Halt {
-        Halt { reason: AtomicU8::new(0), room: AtomicU64::new(u64::MAX) }
-    }
-}
+#[derive(Debug, Default)]
+pub struct Halt(AtomicU8); // Zero, or an index into `Stop::ALL` counted from one.
 
 impl Halt {
     /// Ends the work for this reason, if it is the first.
     pub fn raise(&self, stop: Stop) {
         let place = Stop::ALL.iter().position(|known| *known == stop).map_or(Stop::ALL.len(), |place| place + 1);
-        let _ = self.reason.compare_exchange(0, place as u8, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(0, place as u8, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Why the work has to end, if it has to.
     pub fn reason(&self) -> Option<Stop> {
-        Stop::ALL.get(usize::from(self.reason.load(Ordering::Relaxed)).checked_sub(1)?).copied()
+        Stop::ALL.get(usize::from(self.0.load(Ordering::Relaxed)).checked_sub(1)?).copied()
     }
 
     /// True if the work has to end.
     pub fn is_raised(&self) -> bool {
         self.reason().is_some()
-    }
-
-    /// Sets the number of bytes of memory left.
-    pub fn set_room(&self, bytes: u64) {
-        self.room.store(bytes, Ordering::Relaxed);
-    }
-
-    /// Whether there is memory for this many more bytes. If not, the work has to end.
-    pub fn has_room(&self, bytes: u64) -> bool {
-        let has_room = bytes <= self.room.load(Ordering::Relaxed);
-        if !has_room {
-            self.raise(Stop::Memory);
-        }
-        has_room
     }
 }
 

@@ -9,8 +9,10 @@ use omnilink_tla::datum::{Datum, World};
 use omnilink_tla::reach::Limit;
 use omnilink_tla::value::Value;
 
+use crate::{Limits, Unlimited};
+
 /// Files, the environment, output, and the registers of `TLCSet`.
-pub struct HostWorld {
+pub struct HostWorld<'a> {
     registers: BTreeMap<i64, Datum>,
     random: fastrand::Rng,
     /// The number of workers.
@@ -21,20 +23,24 @@ pub struct HostWorld {
     is_foreign: bool,
     /// Receives printed lines.
     print: fn(&str),
+    limits: &'a dyn Limits,
+    /// The first limit that was reached: memory may be free again later.
     halt: Arc<Halt>,
 }
 
 /// Random choices are the same in every run.
 const SEED: u64 = 0;
 
-impl HostWorld {
+impl HostWorld<'static> {
     /// A world that passes printed lines to `print`.
-    pub fn new(print: fn(&str)) -> HostWorld {
-        HostWorld::until(print, Arc::default())
+    pub fn new(print: fn(&str)) -> HostWorld<'static> {
+        HostWorld::until(print, &Unlimited)
     }
+}
 
-    /// A world that can be stopped.
-    pub fn until(print: fn(&str), halt: Arc<Halt>) -> HostWorld {
+impl<'a> HostWorld<'a> {
+    /// A world that stops an evaluation when a limit is reached.
+    pub fn until(print: fn(&str), limits: &'a dyn Limits) -> HostWorld<'a> {
         HostWorld {
             registers: BTreeMap::new(),
             random: fastrand::Rng::with_seed(SEED),
@@ -42,22 +48,28 @@ impl HostWorld {
             start: Instant::now(),
             is_foreign: false,
             print,
-            halt,
+            limits,
+            halt: Arc::default(),
         }
     }
 
+    /// Says whether a limit was reached, also after the evaluation.
+    pub(crate) fn halt(&self) -> Arc<Halt> {
+        self.halt.clone()
+    }
+
     /// Hides files and the environment from an imported specification.
-    pub fn foreign(self, is_foreign: bool) -> HostWorld {
+    pub fn foreign(self, is_foreign: bool) -> HostWorld<'a> {
         HostWorld { is_foreign, ..self }
     }
 
     /// Sets the number of workers.
-    pub fn among(self, workers: usize) -> HostWorld {
+    pub fn among(self, workers: usize) -> HostWorld<'a> {
         HostWorld { workers, ..self }
     }
 }
 
-impl World for HostWorld {
+impl World for HostWorld<'_> {
     fn print(&mut self, line: &str) {
         (self.print)(line);
     }
@@ -103,11 +115,18 @@ impl World for HostWorld {
     }
 
     fn limit(&self) -> Option<Limit> {
+        if !self.halt.is_raised() {
+            self.limits.exceeded().into_iter().for_each(|stop| self.halt.raise(stop));
+        }
         self.halt.reason().map(limit)
     }
 
     fn has_room(&self, bytes: u64) -> bool {
-        self.halt.has_room(bytes)
+        let has_room = self.limits.memory_left().is_none_or(|left| bytes <= left);
+        if !has_room {
+            self.halt.raise(Stop::Memory);
+        }
+        has_room
     }
 }
 

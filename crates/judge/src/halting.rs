@@ -1,4 +1,4 @@
-//! Evaluation under limits: one expression may take longer than everything else.
+//! Work on a whole trace under limits.
 
 use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -8,23 +8,15 @@ use omnilink_history::Halt;
 
 use crate::{Failed, Limits};
 
-/// Runs `work` while a thread polls the limits, and raises a flag once one is reached.
-pub(crate) fn halting<R>(limits: &dyn Limits, run: impl FnOnce(&Halt) -> R) -> R {
-    let halt = Halt::default();
-    guarded(limits, &halt, || run(&halt))
-}
-
-/// Runs `work` while a thread polls the limits every few milliseconds, and raises this flag once one is reached.
-pub fn guarded<R>(limits: &dyn Limits, halt: &Halt, run: impl FnOnce() -> R) -> R {
+/// Reads while a thread polls the limits every few milliseconds, and raises a flag once one is reached.
+pub(crate) fn halting<R>(limits: &dyn Limits, read: impl FnOnce(&Halt) -> R) -> R {
     const PAUSE: Duration = Duration::from_millis(5);
-    let look = || {
-        limits.memory_left().into_iter().for_each(|bytes| halt.set_room(bytes));
-        limits.exceeded().map(|reason| halt.raise(reason)).is_some()
-    };
+    let halt = Halt::default();
+    let look = || limits.exceeded().map(|reason| halt.raise(reason)).is_some();
     let (ended, end) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || while end.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) && !look() {});
-        let result = run();
+        let result = read(&halt);
         drop(ended);
         result
     })

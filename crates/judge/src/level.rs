@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use omnilink_history::{OpId, Stop, Verdict};
 use omnilink_report::{Evidence, Mentions, Missed, OpRef, Rejection, Report, State};
-use omnilink_search::{Misfit, Route, Stats, Watch, Witness};
+use omnilink_search::{Route, Stats, Watch, Witness};
 use omnilink_weak::{Answer, Blocked, ByAction, Effort, Explained, Failure, Level, Unexplained};
 
 use crate::input::InputError;
@@ -120,15 +120,6 @@ impl<'a, F: FnMut(&dyn Watch) -> Result<AtLevel, Failed>> Weak<'a, F> {
 }
 
 impl<F: FnMut(&dyn Watch) -> Result<AtLevel, Failed>> Subject for Weak<'_, F> {
-    /// Widths are those of searches for what each operation saw, so none is shown.
-    fn places(&self) -> usize {
-        0
-    }
-
-    fn follow(&mut self, _: &str) -> Result<Option<Misfit<String>>, Failed> {
-        unreachable!("an order of the system is refused at weak levels")
-    }
-
     fn decide(&mut self, widths: &Widths<'_>) -> Result<(), Failed> {
         self.found = (self.decide)(&|stats: &Stats| widths.poll(stats))?;
         Ok(())
@@ -187,12 +178,8 @@ impl<F: FnMut(&dyn Watch) -> Result<AtLevel, Failed>> Subject for Weak<'_, F> {
         })
     }
 
-    fn mention(&mut self, op: OpId) -> OpRef {
-        self.mentions.op(op)
-    }
-
-    fn mentioned(&self) -> &[OpId] {
-        self.mentions.ids()
+    fn mentions(&mut self) -> &mut Mentions<OpId> {
+        &mut self.mentions
     }
 
     fn show(&mut self, builder: &mut ShowBuilder, _: &ShowOptions) -> Result<(), Failed> {

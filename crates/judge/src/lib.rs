@@ -66,8 +66,6 @@ pub use complaint::Complaint;
 #[cfg(feature = "tla")]
 pub use environment::{HostWorld, limit};
 pub use halting::Stage;
-#[cfg(feature = "tla")]
-pub use halting::guarded;
 pub use input::InputError;
 pub use keys::{Carried, CheckedKey, Key, KeyOps, KeyVerdict};
 #[cfg(feature = "tla")]

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use omnilink_history::{Call, Halt, Interval, Op, OpId, ProcessId, Schema, Stop, Value};
+use omnilink_history::{Call, Interval, Op, OpId, ProcessId, Schema, Stop, Value};
 use omnilink_logs::{Bound, Checked, Failure, File, LogOutcome, Prepared, Problem};
 use omnilink_report::{Field, Report, Timeline, Verdict};
 use omnilink_settings::log::{Log, matches};
@@ -18,7 +18,6 @@ use omnilink_validate::{ReportBuilder, shown_state};
 
 use crate::complaint::Complaint;
 use crate::environment::HostWorld;
-use crate::halting::guarded;
 use crate::input::{self, InputError};
 use crate::show::{ShowBuilder, ShowOptions, TimelineBuilder};
 use crate::tla::Tla;
@@ -160,14 +159,10 @@ impl Tla {
         let loaded = parts.link(options, &[]).map_err(Failed::Spec)?;
         let program = &loaded.program;
         let run = LogRun { asked, label: case.label, prepared: &prepared, program, config: &config };
-        let halt = Arc::new(Halt::default());
-        let world = HostWorld::until(asked.print, halt.clone()).foreign(asked.is_foreign);
         let limits = case.limits;
-        let witness = case.witness.take();
-        let done = guarded(limits, &halt, || {
-            let mut machine = Machine::new(program, Box::new(world));
-            run.check(&mut machine, limits, witness, builder)
-        });
+        let world = HostWorld::until(asked.print, limits).foreign(asked.is_foreign);
+        let halt = world.halt();
+        let done = run.check(&mut Machine::new(program, Box::new(world)), limits, case.witness.take(), builder);
         let mut report = match (done, halt.reason()) {
             (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(stop)) => return Err(Failed::Stopped(stop)),
             (done, _) => done?,
@@ -354,7 +349,7 @@ impl LogRun<'_> {
     /// The event before which the furthest behavior of an undecided log stands, and why it is not possible there. The
     /// limit that was reached does not apply to this one look.
     fn standing(&self, checked: &Checked, bound: &Bound) -> Option<(usize, Option<String>)> {
-        let world = HostWorld::until(self.asked.print, Arc::default()).foreign(self.asked.is_foreign);
+        let world = HostWorld::new(self.asked.print).foreign(self.asked.is_foreign);
         omnilink_logs::standing(checked, bound, &mut Machine::new(self.program, Box::new(world)))
     }
 

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use omnilink_history::{Cut, OpId, Stop};
-use omnilink_report::{OpRef, Report, Timeline, Verdict};
+use omnilink_report::{Mentions, Report, Timeline, Verdict};
 use omnilink_search::{Misfit, Stats, Watch, Witness};
 
 use crate::recording::Held;
@@ -30,11 +30,15 @@ pub(crate) struct Run<'a> {
 
 /// A specification with the operations of one trace.
 pub(crate) trait Subject {
-    /// One more than the largest number of an operation.
-    fn places(&self) -> usize;
+    /// One more than the largest number of an operation, if searches place operations by these numbers.
+    fn places(&self) -> usize {
+        0
+    }
 
     /// Follows the order that a field gives the operations. Returns why that is not possible, or decides.
-    fn follow(&mut self, field: &str) -> Result<Option<Misfit<String>>, Failed>;
+    fn follow(&mut self, _field: &str) -> Result<Option<Misfit<String>>, Failed> {
+        unreachable!("an order of the system is refused where it cannot be followed")
+    }
 
     /// Decides about all orders.
     fn decide(&mut self, widths: &Widths<'_>) -> Result<(), Failed>;
@@ -45,11 +49,8 @@ pub(crate) trait Subject {
     /// The verdict, with its explanation.
     fn verdict(&mut self) -> Result<Verdict, Failed>;
 
-    /// Mentions an operation in the report.
-    fn mention(&mut self, op: OpId) -> OpRef;
-
     /// The operations that the report mentions.
-    fn mentioned(&self) -> &[OpId];
+    fn mentions(&mut self) -> &mut Mentions<OpId>;
 
     /// Adds the states along the orders that were found.
     fn show(&mut self, builder: &mut ShowBuilder, look: &ShowOptions) -> Result<(), Failed>;
@@ -126,7 +127,7 @@ impl Run<'_> {
         let mut report = self.report(subject, extent, verdict, misfit.as_ref())?;
         report.notes.extend(hidden);
         if let Some((builder, _)) = builder {
-            builder.timeline.mentioned = show::places(subject.mentioned());
+            builder.timeline.mentioned = show::places(subject.mentions().ids());
         }
         Ok(report)
     }
@@ -152,7 +153,7 @@ impl Run<'_> {
     ) -> Result<Report, Failed> {
         let Found { method, no_procedure, stats, .. } = subject.found();
         let stats = stats.clone();
-        let stats = crate::stats(&stats, &method, &mut |op| subject.mention(op));
+        let stats = crate::stats(&stats, &method, &mut |op| subject.mentions().op(op));
         let history = omnilink_report::History {
             name: self.label.into(),
             operations: extent.operations,
@@ -163,7 +164,7 @@ impl Run<'_> {
         let mut report = Report {
             spec: omnilink_report::Spec { name: self.spec.into(), constants: Vec::new() },
             order: crate::order(&self.asked.level()),
-            operations: self.held.describe(subject.mentioned())?,
+            operations: self.held.describe(subject.mentions().ids())?,
             stats: omnilink_report::Stats { no_procedure, ..stats },
             assumed: crate::assumed(self.asked),
             notes: crate::assumed_notes(self.asked),

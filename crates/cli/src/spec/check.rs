@@ -1,12 +1,10 @@
 //! `omnilink spec check`: every state that a specification can reach.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::HumanCount;
-use omnilink_history::Halt;
 use omnilink_judge::load::{Loaded, load};
-use omnilink_judge::{Complaint, HostWorld, guarded, limit};
+use omnilink_judge::{Complaint, HostWorld, limit};
 use omnilink_tla::datum::World;
 use omnilink_tla::machine::Machine;
 use omnilink_tla::program::{LinkOptions, Program};
@@ -63,18 +61,18 @@ pub(crate) fn run(args: &SpecCheckArgs) -> Exit {
     let is_quiet = args.located.format == Output::Json;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = args.workers.unwrap_or_else(cores).max(1);
-    let halt = Arc::new(Halt::default());
     let worlds = (0..workers)
-        .map(|_| Box::new(HostWorld::until(printer(is_quiet), halt.clone()).among(workers)) as Box<dyn World + Send>);
+        .map(|_| Box::new(HostWorld::until(printer(is_quiet), &limits).among(workers)) as Box<dyn World + Send>);
     let order = match args.search {
         SearchOrder::Breadth => ReachOrder::Breadth,
         SearchOrder::Depth => ReachOrder::Depth,
     };
-    let checked =
-        guarded(&limits, &halt, || check(&program, order, worlds.collect(), &mut |stats| watch(args, &limits, stats)));
+    let checked = check(&program, order, worlds.collect(), &mut |stats| watch(args, &limits, stats));
     let elapsed = limits.elapsed();
-    let mut machine = Machine::new(&program, Box::new(HostWorld::until(printer(is_quiet), halt.clone())));
-    let explanation = guarded(&limits, &halt, || explain::explain(&mut machine, &checked.verdict));
+    let mut machine = Machine::new(&program, Box::new(HostWorld::until(printer(is_quiet), &limits)));
+    let explanation = explain::explain(&mut machine, &checked.verdict);
+    drop(machine);
+    let mut machine = Machine::new(&program, Box::new(HostWorld::new(printer(is_quiet))));
     let outcome = Outcome { label, program: &program, checked, explanation, warnings, elapsed };
     drop(limits);
     match args.located.format {

@@ -8,7 +8,7 @@ use omnilink_models::check::{Assumed, Checked, Error, Failure, MOST_SHOWN, Metho
 use omnilink_models::level::LevelOptions;
 use omnilink_models::smallest::{Part, smallest};
 use omnilink_models::{Model, Visitor};
-use omnilink_report::{Coverage, Field, Mentions, OpRef, Report, Timeline};
+use omnilink_report::{Coverage, Field, Mentions, Report, Timeline};
 use omnilink_search::{Assumption, Misfit, Route, Spec, Stats, Watch};
 
 use super::Choice;
@@ -308,12 +308,8 @@ impl<M: Model> Subject for ModelCase<'_, M> {
         verdict(&self.run, checked, part, &mut self.mentions)
     }
 
-    fn mention(&mut self, op: OpId) -> OpRef {
-        self.mentions.op(op)
-    }
-
-    fn mentioned(&self) -> &[OpId] {
-        self.mentions.ids()
+    fn mentions(&mut self) -> &mut Mentions<OpId> {
+        &mut self.mentions
     }
 
     fn show(&mut self, builder: &mut ShowBuilder, look: &ShowOptions) -> Result<(), Failed> {

@@ -1,10 +1,9 @@
 //! One trace and one program: binds the trace to the specification, decides, and explains.
 
 use std::io::Write;
-use std::sync::Arc;
 
-use omnilink_history::{Cut, Halt, History, Op, OpId, Stop, Value};
-use omnilink_report::{Coverage, Evidence, Field, OpRef, Rejection, Report, Timeline, Verdict};
+use omnilink_history::{Cut, History, Op, OpId, Stop, Value};
+use omnilink_report::{Coverage, Evidence, Field, Mentions, Rejection, Report, Timeline, Verdict};
 use omnilink_search::{Misfit, Stats};
 use omnilink_settings::Settings;
 use omnilink_tla::error::ErrorKind;
@@ -18,7 +17,6 @@ use omnilink_validate::{
 use super::{Linked, operations};
 use crate::complaint::Complaint;
 use crate::environment::HostWorld;
-use crate::halting::guarded;
 use crate::input::InputError;
 use crate::recording::Stream;
 use crate::run::{Extent, Found, Run, Subject, Widths};
@@ -105,7 +103,7 @@ impl TlaRun<'_> {
         Ok(())
     }
 
-    /// Binds the trace to the specification, and calls `work` with both while a thread polls the limits.
+    /// Binds the trace to the specification, and calls `work` with both.
     pub(super) fn with_spec<R>(
         &self,
         work: impl FnOnce(&mut TraceSpec<'_>, &History<TraceOp>, Vec<Cut>) -> Result<R, Failed>,
@@ -119,23 +117,23 @@ impl TlaRun<'_> {
         })
     }
 
-    /// Calls `work` with the specification while a thread polls the limits.
+    /// Calls `work` with the specification.
     pub(super) fn with_machine<R>(
         &self,
         work: impl FnOnce(&mut TraceSpec<'_>) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
-        let halt = Arc::new(Halt::default());
-        let world = HostWorld::until(self.run.asked.print, halt.clone()).foreign(self.run.asked.is_foreign);
-        let done = guarded(self.run.limits, &halt, || {
-            let mut machine = Machine::new(self.program(), Box::new(world));
-            let binder = Binder::new(self.program(), &self.linked.config, self.settings, &mut machine)
-                .map_err(|problems| self.wrong(&problems))?;
-            let mut spec = TraceSpec::new(binder, machine);
-            if let Some(begin) = self.begin {
-                self.begin_in(&mut spec, begin)?;
-            }
-            work(&mut spec)
-        });
+        let world = HostWorld::until(self.run.asked.print, self.run.limits).foreign(self.run.asked.is_foreign);
+        let halt = world.halt();
+        let mut machine = Machine::new(self.program(), Box::new(world));
+        let done = Binder::new(self.program(), &self.linked.config, self.settings, &mut machine)
+            .map_err(|problems| self.wrong(&problems))
+            .and_then(|binder| {
+                let mut spec = TraceSpec::new(binder, machine);
+                if let Some(begin) = self.begin {
+                    self.begin_in(&mut spec, begin)?;
+                }
+                work(&mut spec)
+            });
         match (done, halt.reason()) {
             // An evaluation that ran out of time is not an error, and memory may be free again by now.
             (Err(Failed::Spec(_) | Failed::Stopped(_)), Some(stop)) => Err(Failed::Stopped(stop)),
@@ -327,12 +325,8 @@ impl Subject for TlaCase<'_, '_, '_> {
         Ok(verdict)
     }
 
-    fn mention(&mut self, op: OpId) -> OpRef {
-        self.told.op(op)
-    }
-
-    fn mentioned(&self) -> &[OpId] {
-        self.told.mentioned()
+    fn mentions(&mut self) -> &mut Mentions<OpId> {
+        self.told.mentions()
     }
 
     fn show(&mut self, builder: &mut ShowBuilder, look: &ShowOptions) -> Result<(), Failed> {

@@ -17,6 +17,11 @@ pub struct ReportBuilder {
 }
 
 impl ReportBuilder {
+    /// The mentioned operations.
+    pub fn mentions(&mut self) -> &mut Mentions<OpId> {
+        &mut self.mentioned
+    }
+
     /// Mentions an operation.
     pub fn op(&mut self, id: OpId) -> OpRef {
         self.mentioned.op(id)
