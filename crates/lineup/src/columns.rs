@@ -47,3 +47,48 @@ pub fn columns(test: &Test, observed: &Observed) -> Vec<String> {
     let body = lines.iter().map(|(of, text)| row(&|thread| if thread == of { text.clone() } else { String::new() }));
     [row(&title)].into_iter().chain(body).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The columns of operations given as (thread, start, end, results): -1 is the main thread, and an end of 0 is pending.
+    fn check(test: &str, operations: &[(i32, u64, u64, &str)]) -> String {
+        let test: Test = test.parse().unwrap();
+        let operation = |&(thread, start, end, results): &(i32, u64, u64, &str)| {
+            let thread = u8::try_from(thread).map_or(Thread::Main, Thread::Column);
+            if end == 0 { Operation::pending(thread, start) } else { Operation::returned(thread, start, end, results) }
+        };
+        let is_stuck = operations.iter().any(|operation| operation.2 == 0);
+        let operations = operations.iter().map(operation).collect();
+        let observed = if is_stuck { Observed::stuck(&test, operations) } else { Observed::full(&test, operations) };
+        columns(&test, &observed.unwrap()).join("\n")
+    }
+
+    #[test]
+    fn events_are_in_order_and_an_operation_alone_is_one_line() {
+        insta::assert_snapshot!(check("add(1) || take() take()", &[(0, 1, 2, ""), (1, 3, 4, "1"), (1, 5, 6, "nil")]), @"
+        thread 0  thread 1
+        add(1)
+                  take() = 1
+                  take() = nil
+        ");
+        insta::assert_snapshot!(check("add(1) || take()", &[(0, 1, 3, ""), (1, 2, 4, "1")]), @"
+        thread 0    thread 1
+        add(1) ...
+                    take() ...
+        ... add(1)
+                    ... take() = 1
+        ");
+    }
+
+    #[test]
+    fn a_pending_operation_is_one_line() {
+        insta::assert_snapshot!(check("{ init() } take() || add(1)", &[(-1, 1, 2, ""), (0, 3, 0, ""), (1, 4, 5, "")]), @"
+        main thread  thread 0       thread 1
+        init()
+                     take() blocks
+                                    add(1)
+        ");
+    }
+}

@@ -129,6 +129,8 @@ mod tests {
     fn arguments_are_compared_as_values() {
         insta::assert_snapshot!(check(r#"put("k", <<1, 2>>, 1)"#, r#"T0 [1 2] put(key: "k", list: <<1, 2>>, weight: 1.0)"#), @"0");
         insta::assert_snapshot!(check(r#"put("k", <<1, 2>>)"#, r#"T0 [1 2] put(key: "k", list: <<1, 3>>)"#), @r#"call 0 of thread 0 is `put("k", <<1, 3>>)`, expected `put("k", <<1, 2>>)`"#);
+        insta::assert_snapshot!(check("put(1)", "T0 [1 2] put(1.5)"), @"call 0 of thread 0 is `put(1.5)`, expected `put(1)`");
+        insta::assert_snapshot!(check("put(1)", "T0 [1 2] put(1, 2)"), @"call 0 of thread 0 is `put(1, 2)`, expected `put(1)`");
         // Types that print in their own way.
         insta::assert_snapshot!(check("put(Key(1), [1, 2])", "T0 [1 2] put(<<1>>, <<1, 2>>)"), @"0");
         insta::assert_snapshot!(check("put(Key(1), [1, 2])", "T0 [1 2] get(<<1>>)"), @"call 0 of thread 0 is `get(<<1>>)`, expected `put(Key(1), [1, 2])`");

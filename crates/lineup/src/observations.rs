@@ -473,6 +473,20 @@ mod tests {
     }
 
     #[test]
+    fn an_order_in_which_every_call_returns_is_found() {
+        let full = |text: &str| text.parse::<Observations>().unwrap().full_order().map(|order| order.to_string());
+        assert_eq!(full(SEMAPHORE), None);
+        assert_eq!(Observations::new("a() || b()".parse().unwrap()).full_order(), None);
+        // The first run blocks, and so does the first one that begins like the second.
+        let runs = "observations of take() || add(1) add(1)\n\
+            0 take() blocks\n1 add(1)\n  0 take() blocks\n  1 add(1)\n    0 take() = 1\n";
+        assert_eq!(full(runs).as_deref(), Some("110"));
+        // Calls of the main thread have no place in it.
+        let runs = "observations of { init() } take() { size() }\nmain init()\n  0 take() = 1\n    main size() = 0\n";
+        assert_eq!(full(runs).as_deref(), Some("0"));
+    }
+
+    #[test]
     fn the_first_difference_is_told() {
         let check = |newer: &str| {
             let (old, new): (Observations, Observations) = (SEMAPHORE.parse().unwrap(), newer.parse().unwrap());
@@ -483,5 +497,8 @@ mod tests {
         insta::assert_snapshot!(check(&SEMAPHORE.replace("  0 take() = 1", "  0 take() = 2")), @"after `1 add(1)`, `take()` of thread 0 returned 1, now it returned 2");
         insta::assert_snapshot!(check(&SEMAPHORE.replace("0 take() blocks\n1", "1")), @"on a new object, `take()` of thread 0 blocked, now it was not observed");
         insta::assert_snapshot!(check(&SEMAPHORE.replace("0 take() = 1\n    1 take() blocks", "0 take() blocks")), @"after `1 add(1)`, `take()` of thread 0 returned 1, now it blocked");
+        let main = |answer: &str| format!("observations of {{ init() }} take()\nmain init(){answer}\n  0 take()\n");
+        let (old, new): (Observations, Observations) = (main(" = 1").parse().unwrap(), main("").parse().unwrap());
+        insta::assert_snapshot!(old.difference(&new).unwrap(), @"on a new object, `init()` of the main thread returned 1, now it returned");
     }
 }

@@ -206,6 +206,13 @@ mod tests {
     }
 
     #[test]
+    fn calls_and_results_are_listed_in_order() {
+        let call = Call::positional("put", [1.into(), Value::str("a")], [2.into(), Value::Nil]);
+        assert_eq!((&*call_text(&call), &*results_text(&call)), ("put(1, \"a\")", "2, nil"));
+        assert_eq!(results_text(&Call::positional("put", [], [])), "");
+    }
+
+    #[test]
     fn runs_print_with_their_calls() {
         let test: Test = "{ add(1) } take() || take() take()".parse().unwrap();
         let returned = |text: &str| Answer::Returned(text.to_owned());

@@ -346,6 +346,9 @@ mod tests {
         assert!((0..20).any(|seed| draw(seed) != draw(7)));
         assert!(draw(7).columns().iter().all(|calls| calls.len() == 3));
         assert_eq!(Test::random(&listed, 0, 3, 1), Err(TestError::Threads(0)));
+        assert_eq!(draw(7).columns().len(), 2);
+        assert_eq!(Test::random(&listed, 36, 1, 1).map(|test| test.operations()), Ok(36));
+        assert_eq!(Test::random(&listed, 40, 1, 1), Err(TestError::Threads(37)));
         assert_eq!(Test::random(&listed, 2, 0, 1), Err(TestError::Empty(0)));
         assert_eq!(Test::random(&[], 2, 2, 1), Err(TestError::NoCalls));
         assert_eq!(Test::random(&calls(&["add"]), 1, 1, 1), Err(TestError::Call("add".to_owned())));

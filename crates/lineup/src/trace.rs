@@ -69,3 +69,62 @@ impl Read for Pages {
         self.0.read(&mut buffer[..length])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use omnilink_history::format::{binary, text};
+
+    use super::*;
+
+    /// The operations of a trace with these segments.
+    fn check(operations: &str) -> Result<Vec<Operation>, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let open = |id: omnilink_history::ProcessId, _: &str| {
+            File::create(directory.path().join(format!("{:03}.seg", id.index())))
+        };
+        binary::write(&text::read(operations.as_bytes()).unwrap(), open).unwrap();
+        let shown = |error: UnreadableTrace| error.to_string().rsplit('/').next().unwrap_or_default().to_owned();
+        read_trace(directory.path()).map_err(shown)
+    }
+
+    #[test]
+    fn operations_of_all_segments_are_read_by_start() {
+        let (main, column) = (Thread::Main, Thread::Column(0));
+        let read =
+            check("T0 [3 9] take() = 1, 2\nT0 [10 ...] take() blocked\nmain [1 2] init()\nmain [11 12] size() = 0\n");
+        let expected = vec![
+            Operation::returned(main, 1, 2, ""),
+            Operation::returned(column, 3, 9, "1, 2"),
+            Operation::pending(column, 10),
+            Operation::returned(main, 11, 12, "0"),
+        ];
+        assert_eq!(read, Ok(expected.clone()));
+        let run = SerialRun::of(&expected[..3]);
+        let answers: Vec<String> = run.steps.iter().map(|(thread, answer)| format!("{thread}{answer}")).collect();
+        assert_eq!(answers, ["main", "0 = 1, 2", "0 blocks"]);
+        assert_eq!(check(""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_segment_is_read_whatever_its_length() {
+        let lines: String = (0..3000).map(|time| format!("T0 [{time} {time}] take() = {time}\n")).collect();
+        let read = check(&lines).unwrap();
+        assert_eq!((read.len(), &read[2999]), (3000, &Operation::returned(Thread::Column(0), 2999, 2999, "2999")));
+    }
+
+    #[test]
+    fn a_process_that_is_no_thread_is_named() {
+        let other = "000.seg: expected a thread, `main` or a number below 36, found `client`";
+        assert_eq!(check("client [1 2] take()\n"), Err(other.to_owned()));
+    }
+
+    #[test]
+    fn segments_are_numbered_without_gaps() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["000.seg", "001.seg", "003.seg", "manifest.json"] {
+            File::create(directory.path().join(name)).unwrap();
+        }
+        let found: Vec<PathBuf> = segments(directory.path()).collect();
+        assert_eq!(found, ["000.seg", "001.seg"].map(|name| directory.path().join(name)));
+    }
+}

@@ -310,3 +310,26 @@ impl Survey<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_without_an_answer_may_have_had_any_but_does_not_block() {
+        let text = "observations of take() || add(1)\n0 take() blocks\n1 add(1)\n  0 take() = 1\n";
+        let observations: Observations = text.parse().unwrap();
+        let spec = SerialSpec(&observations);
+        let (take, add) = (Thread::Column(0), Thread::Column(1));
+        let returned = |text: &str| Some(Answer::Returned(text.to_owned()));
+        let root = observations.root();
+        assert_eq!(spec.next(root, &(take, None)), None);
+        assert!(spec.next(root, &(take, Some(Answer::Blocked))).is_some());
+        let added = spec.next(root, &(add, None)).expect("`add` returns");
+        assert_eq!(spec.next(root, &(add, returned(""))), Some(added));
+        assert_eq!(spec.next(root, &(add, returned("1"))), None);
+        assert_eq!(spec.next(added, &(add, None)), None);
+        assert!(spec.next(added, &(take, None)).is_some());
+        assert_eq!(observations.after(root, add), Some((&Answer::Returned(String::new()), added)));
+    }
+}
