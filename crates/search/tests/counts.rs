@@ -151,6 +151,23 @@ fn a_stuck_configuration_says_why() {
 }
 
 #[test]
+fn by_level_reads_are_placed_as_soon_as_they_can_be() {
+    let history = overlapping([Read(0, 0), Read(0, 1), Read(0, 0), Write(0, 1), Read(0, 1), Write(1, 1), Write(0, 2)]);
+    let check = |criterion, reduce| {
+        let options = Options { criterion, by_level: true, reduce, ..Options::default() };
+        let report = check(&Registers, &history, &options).expect("a spec without errors");
+        assert!(report.verdict.is_accepted());
+        format!("{} steps, {} kept", report.stats.steps, report.stats.distinct)
+    };
+    // One operation of each process: no order has anything to say.
+    for criterion in [Criterion::LINEARIZABLE, Criterion::SEQUENTIAL, Criterion::SERIALIZABLE] {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(format!("{}; {}", check(criterion, true), check(criterion, false)), @"30 steps, 8 kept; 352 steps, 112 kept");
+        }
+    }
+}
+
+#[test]
 fn by_level_waiting_operations_name_a_predecessor() {
     let calls = [(0, 0, Some(1), Read(0, 7)), (1, 2, Some(3), Write(0, 7))];
     let history = History::from_calls(calls).expect("a history");

@@ -308,4 +308,46 @@ mod tests {
         vis >= [a,];po has `;po` where the name of an action should be
         ");
     }
+
+    #[test]
+    fn identities_are_found_inside() {
+        for text in ["vis >= po | vis?", "vis >= vis? | po", "vis >= (po?)+", "vis >= po?;vis?", "vis >= po? & [put]"] {
+            assert_eq!(Axiom::parse(text), Err(AxiomError::Reflexive), "{text}");
+        }
+        for text in ["vis >= po?;vis", "vis >= po;vis?", "vis >= (po;vis?)+", "vis >= po? & vis", "vis >= vis & [put]"]
+        {
+            assert!(Axiom::parse(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn atoms_are_found_inside() {
+        let mentions = |text: &str, atom| Axiom::parse(text).unwrap().relation.mentions(atom);
+        for text in ["vis >= po | vis", "vis >= vis | po", "vis >= vis & po", "vis >= (po;vis)+", "vis >= po?;vis"] {
+            assert!(mentions(text, Atom::Po) && mentions(text, Atom::Vis) && !mentions(text, Atom::Hb), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_visibility_implies_axioms_that_demand_no_more() {
+        let check = |text: &str| {
+            let axiom = Axiom::parse(text).unwrap();
+            let implying = Visibility::ALL.iter().filter(|visibility| axiom.is_implied_by(**visibility));
+            implying.map(|visibility| visibility.name()).collect::<Vec<_>>().join(" ")
+        };
+        insta::assert_snapshot!(check("vis >= po"), @"complete overlap causal peer monotonic session");
+        insta::assert_snapshot!(check("vis >= [put];po;[get]"), @"complete overlap causal peer monotonic session");
+        insta::assert_snapshot!(check("vis >= hb"), @"complete overlap");
+        insta::assert_snapshot!(check("vis >= po;hb"), @"complete overlap");
+        insta::assert_snapshot!(check("vis >= lin"), @"complete");
+        insta::assert_snapshot!(check("vis >= vis;lin"), @"complete");
+        insta::assert_snapshot!(check("vis >= lin;vis"), @"complete prefix");
+        insta::assert_snapshot!(check("vis >= vis;vis"), @"complete prefix causal");
+        insta::assert_snapshot!(check("vis >= po;vis"), @"complete prefix causal peer");
+        insta::assert_snapshot!(check("vis >= vis;po"), @"complete causal peer monotonic");
+        insta::assert_snapshot!(check("vis >= [put];vis"), @"complete causal peer monotonic");
+        // Nothing is claimed of relations that are not a path.
+        insta::assert_snapshot!(check("vis >= po | vis;vis"), @"complete");
+        insta::assert_snapshot!(check("vis >= po+"), @"complete");
+    }
 }

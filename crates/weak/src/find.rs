@@ -284,3 +284,154 @@ impl Level {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    /// The answers of a history of which this is the only strongest level.
+    fn strongest(level: &Level, blamed: &str) -> impl Fn(&Level) -> Answer {
+        move |asked| match level.implies(asked) {
+            true => Answer::Accepted,
+            false => Answer::Rejected { blamed: vec![blamed.into()] },
+        }
+    }
+
+    fn names(levels: &[Level]) -> Vec<String> {
+        levels.iter().map(ToString::to_string).collect()
+    }
+
+    /// What is found for the actions `put` and `size` of one history, and the levels that are asked about.
+    fn by_action(answer: impl Fn(&Level) -> Answer) -> (ByAction, Vec<(String, Effort)>) {
+        let mut asked = Vec::new();
+        let ask = |_, level: &Level, effort| {
+            asked.push((level.to_string(), effort));
+            Ok::<_, Infallible>(answer(level))
+        };
+        let Ok((found, checks)) = find_by_action(1, &["put".into(), "size".into()], ask);
+        assert_eq!(checks, asked.len() as u64);
+        (found, asked)
+    }
+
+    fn size(visibility: Visibility) -> Level {
+        Level::linearizable().with_action("size", visibility)
+    }
+
+    #[test]
+    fn only_what_is_not_known_is_asked() {
+        let level = size(Visibility::Overlap);
+        let (found, asked) = by_action(strongest(&level, "size"));
+        assert_eq!(found, ByAction::Strongest { level, undecided: Vec::new() });
+        assert_eq!(found.level(), Some(&size(Visibility::Overlap)));
+        let asked: Vec<&str> = asked.iter().map(|(level, _)| &**level).collect();
+        let weak = "linearizable, size=weak";
+        // With the history that rejected, and then with all of them.
+        assert_eq!(asked, ["linearizable", weak, weak, "linearizable, size=overlap"]);
+    }
+
+    #[test]
+    fn an_action_that_is_not_blamed_may_be_the_culprit() {
+        for blamed in ["put", "another"] {
+            let level = size(Visibility::Causal);
+            let (found, _) = by_action(strongest(&level, blamed));
+            assert_eq!(found, ByAction::Strongest { level, undecided: Vec::new() }, "{blamed}");
+        }
+    }
+
+    #[test]
+    fn there_may_be_no_level() {
+        let (found, asked) = by_action(|_| Answer::Rejected { blamed: vec!["put".into()] });
+        assert_eq!((found.level(), &found), (None, &ByAction::None));
+        let asked: Vec<&str> = asked.iter().map(|(level, _)| &**level).collect();
+        assert_eq!(asked, ["linearizable", "linearizable, put=weak", "linearizable, put=weak, size=weak"]);
+    }
+
+    #[test]
+    fn levels_that_are_undecided_are_stronger_than_the_one_that_is_found() {
+        let check = |known: &[(Visibility, Answer)]| {
+            let answer = |level: &Level| match level.actions.get("size") {
+                None => Answer::Rejected { blamed: vec!["size".into()] },
+                Some(Visibility::Weak) => Answer::Accepted,
+                Some(visibility) => {
+                    let known = known.iter().find(|(known, _)| known == visibility);
+                    known.map_or(Answer::Undecided, |(_, answer)| answer.clone())
+                }
+            };
+            let (found, asked) = by_action(answer);
+            let ByAction::Strongest { level, undecided } = found else { panic!("a level") };
+            // Searches in which operations depend on each other take longer, and may not be needed.
+            for (level, effort) in asked {
+                let is_dependent = level.parse::<Level>().unwrap().class() == Class::Dependent;
+                assert_eq!(effort, if is_dependent { Effort::Long } else { Effort::Full }, "{level}");
+            }
+            let undecided: Vec<&str> = undecided.iter().map(|level| level.visibility_of("size").name()).collect();
+            format!("{}; undecided: {undecided:?}", level.visibility_of("size"))
+        };
+        insta::assert_snapshot!(check(&[]), @r#"weak; undecided: ["overlap", "session", "prefix", "causal", "peer", "monotonic"]"#);
+        let rejected = || Answer::Rejected { blamed: Vec::new() };
+        // What is at least as strong as a level that is accepted stays undecided.
+        insta::assert_snapshot!(check(&[(Visibility::Session, Answer::Accepted)]), @r#"session; undecided: ["overlap", "causal", "peer", "monotonic"]"#);
+        // What is at least as strong as a level that is rejected is rejected.
+        insta::assert_snapshot!(check(&[(Visibility::Session, rejected())]), @r#"weak; undecided: ["prefix"]"#);
+        insta::assert_snapshot!(check(&[(Visibility::Peer, Answer::Accepted), (Visibility::Causal, rejected())]), @"peer; undecided: []");
+    }
+
+    #[test]
+    fn a_history_that_rejected_is_asked_first() {
+        let level = size(Visibility::Overlap);
+        let answer = strongest(&level, "size");
+        let mut asked = Vec::new();
+        let ask = |history: usize, level: &Level, _| {
+            asked.push(history);
+            Ok::<_, Infallible>(if history == 2 { answer(level) } else { Answer::Accepted })
+        };
+        let Ok((found, _)) = find_by_action(3, &["size".into()], ask);
+        assert_eq!(found.level(), Some(&level));
+        assert_eq!(asked, [0, 1, 2, 2, 2, 0, 1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn presets_are_asked_twice_if_a_limit_was_reached() {
+        let check = |answer: &dyn Fn(&Level) -> Answer| {
+            let (mut asked, mut told) = (Vec::new(), None);
+            let ask = |_, level: &Level, effort| {
+                asked.push((level.to_string(), effort));
+                Ok::<_, Infallible>(answer(level))
+            };
+            let Ok(found) = find(1, &["put".into()], ask, |by_action| told = Some(by_action.clone()));
+            assert_eq!((told, found.checks), (Some(found.by_action.clone()), asked.len() as u64));
+            (found, asked)
+        };
+        let presets: Vec<String> = Level::presets().map(|(name, _)| name.to_owned()).collect();
+        // Everything follows from the strongest one.
+        let (found, asked) = check(&|_| Answer::Accepted);
+        assert_eq!((names(&found.presets), asked.len()), (vec!["linearizable".to_owned()], 1));
+        assert!(found.undecided.is_empty());
+        let (found, asked) = check(&|_| Answer::Undecided);
+        assert_eq!((found.by_action, found.presets), (ByAction::Undecided, Vec::new()));
+        assert_eq!(names(&found.undecided), presets);
+        let of =
+            |effort| asked.iter().filter(|(_, of)| *of == effort).map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            (of(Effort::Full), of(Effort::Short), of(Effort::Long)),
+            (vec![presets[0].clone()], presets.clone(), presets)
+        );
+        // Those that are implied are not among the strongest.
+        let causal = Level::named("causal").unwrap();
+        let (found, asked) = check(&strongest(&causal, "put"));
+        assert_eq!((&found.by_action, found.presets, found.undecided), (&ByAction::None, vec![causal], Vec::new()));
+        assert!(asked.iter().all(|(_, effort)| *effort != Effort::Long), "{asked:?}");
+    }
+
+    #[test]
+    fn exceptions_are_said_in_words() {
+        let sentence = "linearizable except `size`, which may miss operations that overlap it";
+        assert_eq!(size(Visibility::Overlap).in_words(), sentence);
+        assert_eq!(Level::named("causal").unwrap().in_words(), "causal");
+        let both = size(Visibility::Weak).with_action("put", Visibility::Session).in_words();
+        let sentence = "linearizable except `put`, which sees at least its own process's operations; `size`, which may miss anything";
+        assert_eq!(both, sentence);
+    }
+}

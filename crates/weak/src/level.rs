@@ -524,4 +524,72 @@ mod tests {
         assert_eq!(unknown("linearisable"), "there is no level `linearisable`; did you mean `linearizable`?");
         assert!(unknown("snapshot").starts_with("there is no level `snapshot`; the levels are: linearizable,"));
     }
+
+    #[test]
+    fn another_order_is_another_level() {
+        let eventual = || Level::named("eventual").unwrap();
+        assert_eq!(eventual().with_order(Precedence::None).to_string(), "eventual");
+        assert_eq!(eventual().with_order(Precedence::RealTime).to_string(), "order real-time, weak");
+        assert!(Level::named("pram").unwrap().caveat().is_some() && eventual().caveat().is_none());
+    }
+
+    #[test]
+    fn a_level_without_sessions_demands_nothing_of_them() {
+        let is_valid = |text: &str| text.parse::<Level>().is_ok();
+        for text in ["order none, overlap", "order none, complete, get=weak", "order none, weak, vis >= vis;vis"] {
+            assert!(is_valid(text), "{text}");
+        }
+        for visibility in ["prefix", "causal", "peer", "monotonic", "session"] {
+            assert!(!is_valid(&format!("order none, {visibility}")), "{visibility}");
+            assert!(!is_valid(&format!("order none, weak, get={visibility}")), "{visibility}");
+            assert!(is_valid(&format!("order session, {visibility}")), "{visibility}");
+        }
+        assert!(!is_valid("order none, weak, vis >= vis;po"));
+        // This one is about the order, which is made one of sessions.
+        assert_eq!(
+            "order none, weak, lin >= vis;po".parse::<Level>().map(|level| level.order),
+            Ok(Precedence::Program)
+        );
+    }
+
+    #[test]
+    fn the_class_follows_from_all_actions_and_axioms() {
+        let class = |text: &str| text.parse::<Level>().unwrap().class();
+        for text in
+            ["linearizable", "serializable", "order session, complete, vis >= vis;po", "linearizable, get=complete"]
+        {
+            assert_eq!(class(text), Class::Strong, "{text}");
+        }
+        for text in ["hb-weak", "read-my-writes", "eventual", "linearizable, get=weak", "hb-weak, get=complete"] {
+            assert_eq!(class(text), Class::Independent, "{text}");
+        }
+        assert_eq!(class("order session, weak, lin >= po"), Class::Independent);
+        for text in ["causal", "pram", "consistent-prefix", "monotonic-reads", "linearizable, get=monotonic"] {
+            assert_eq!(class(text), Class::Dependent, "{text}");
+        }
+    }
+
+    #[test]
+    fn weaker_presets_are_implied() {
+        let presets: Vec<Level> = Level::presets().map(|(name, _)| Level::named(name).unwrap()).collect();
+        let implied = |level: &Level| {
+            let weaker = presets.iter().filter(|weaker| *weaker != level && level.implies(weaker));
+            weaker.map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        let table = presets.iter().skip(1).map(|level| format!("{level}: {}\n", implied(level)));
+        insta::assert_snapshot!(table.collect::<String>(), @"
+        hb-weak: read-my-writes eventual
+        causal-real-time: causal pram writes-follow-reads monotonic-writes monotonic-reads read-my-writes eventual
+        sequential: consistent-prefix causal pram writes-follow-reads monotonic-writes monotonic-reads read-my-writes serializable eventual
+        consistent-prefix: writes-follow-reads monotonic-writes eventual
+        causal: pram writes-follow-reads monotonic-writes monotonic-reads read-my-writes eventual
+        pram: monotonic-writes monotonic-reads read-my-writes eventual
+        writes-follow-reads: eventual
+        monotonic-writes: eventual
+        monotonic-reads: eventual
+        read-my-writes: eventual
+        serializable: eventual
+        eventual:
+        ");
+    }
 }

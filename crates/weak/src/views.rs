@@ -587,3 +587,134 @@ pub(crate) fn under(order: Precedence, visibility: Visibility) -> Visibility {
         _ => visibility,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMS: Forms<u8> = Forms { recorded: 1, free: Some(2) };
+
+    fn viewed(visibility: Visibility, process: u32, (start, deadline): (u64, u64)) -> Viewed<'static, u8> {
+        Viewed {
+            forms: &FORMS,
+            visibility,
+            process: ProcessId(process),
+            place: 0,
+            start,
+            deadline,
+            missable: None,
+            is_touched: false,
+            touches: false,
+            is_explained: false,
+            is_pure: false,
+        }
+    }
+
+    fn missed(until: u64, touched: &[(u32, u64)]) -> Missed {
+        let touched: Vec<_> = touched.iter().map(|&(process, end)| (ProcessId(process), end)).collect();
+        Missed { until, touched: (!touched.is_empty()).then_some(touched.into()) }
+    }
+
+    #[test]
+    fn what_may_be_missed_follows_from_the_visibility() {
+        use Visibility::{Complete, Overlap, Session, Weak};
+        let own = viewed(Weak, 0, (1, 2));
+        let before = viewed(Weak, 1, (1, 4));
+        let touching = viewed(Weak, 1, (1, 5));
+        let misses = |visibility| {
+            let op = viewed(visibility, 0, (5, 6));
+            [&own, &before, &touching].map(|other| op.may_miss(other))
+        };
+        assert_eq!(misses(Complete), [false, false, false]);
+        assert_eq!(misses(Overlap), [false, false, true]);
+        assert_eq!(misses(Session), [false, true, true]);
+        assert_eq!(misses(Weak), [true, true, true]);
+        assert!(!viewed(Overlap, 1, (5, 6)).may_miss(&touching));
+        // What the order puts before an operation is less without real time.
+        let under = |order| [Overlap, Session, Complete, Weak].map(|visibility| under(order, visibility));
+        assert_eq!(under(Precedence::RealTime), [Overlap, Session, Complete, Weak]);
+        assert_eq!(under(Precedence::Program), [Session, Session, Complete, Weak]);
+        assert_eq!(under(Precedence::None), [Weak, Session, Complete, Weak]);
+    }
+
+    #[test]
+    fn others_see_recorded_results_if_all_were_seen_or_all_count() {
+        let form = |visibility, context| viewed(visibility, 0, (1, 2)).form(context).copied();
+        assert_eq!(form(Visibility::Complete, Context::Free), Some(1));
+        assert_eq!(form(Visibility::Weak, Context::Free), Some(2));
+        assert_eq!(form(Visibility::Weak, Context::Recorded), Some(1));
+        let pure = Viewed { is_pure: true, ..viewed(Visibility::Complete, 0, (1, 2)) };
+        assert_eq!(pure.form(Context::Recorded), None);
+    }
+
+    #[test]
+    fn a_run_that_missed_less_serves_more() {
+        let nothing = Missed::nothing();
+        assert!(missed(7, &[]).is_within(&missed(3, &[])) && missed(3, &[]).is_within(&missed(3, &[])));
+        assert!(!missed(3, &[]).is_within(&missed(7, &[])));
+        assert!(nothing.is_within(&missed(u64::MAX, &[(1, 4)])) && !missed(u64::MAX, &[(1, 4)]).is_within(&nothing));
+        assert!(missed(7, &[(1, 4)]).is_within(&missed(7, &[(0, 2), (1, 4)])));
+        assert!(!missed(7, &[(1, 5)]).is_within(&missed(7, &[(1, 4)])));
+        // Missing an operation, too.
+        let plain = viewed(Visibility::Weak, 1, (1, 4));
+        let touched = Viewed { is_touched: true, ..viewed(Visibility::Weak, 1, (1, 4)) };
+        assert_eq!(nothing.with(&plain, 6), missed(6, &[]));
+        assert_eq!(missed(3, &[(2, 1)]).with(&plain, 6), missed(3, &[(2, 1)]));
+        assert_eq!(nothing.with(&touched, 6), missed(6, &[(1, 4)]));
+        assert_eq!(missed(3, &[(1, 4), (2, 1)]).with(&touched, 6), missed(3, &[(1, 4), (2, 1)]));
+        assert_eq!(missed(3, &[(2, 1)]).with(&touched, 6), missed(3, &[(1, 4), (2, 1)]));
+    }
+
+    #[test]
+    fn an_operation_uses_a_run_that_it_may_have_seen() {
+        let op = viewed(Visibility::Overlap, 1, (5, 6));
+        assert!(missed(5, &[]).may_be_of(&op) && !missed(4, &[]).may_be_of(&op));
+        let touches = Viewed { touches: true, ..op };
+        assert!(missed(5, &[]).may_be_of(&touches) && !missed(5, &[(1, 5)]).may_be_of(&touches));
+        assert!(missed(5, &[(1, 4), (2, 5)]).may_be_of(&touches));
+        assert!(missed(5, &[(1, 5)]).may_be_of(&op));
+    }
+
+    fn states(all: &[u8]) -> States<u8> {
+        let mut states = States::default();
+        all.iter().for_each(|state| states.insert(Hashed::new(*state)));
+        states
+    }
+
+    #[test]
+    fn sets_of_states_have_each_once() {
+        assert_eq!(states(&[3, 1, 2, 3, 1]), states(&[2, 3, 1]));
+        assert_eq!(states(&[3, 1, 2, 3]).0.len(), 3);
+        assert!(states(&[1, 2, 3]).0.is_sorted_by_key(|state| state.hash));
+        assert!(states(&[1, 2, 3]).contains_all(&states(&[3, 1])) && states(&[1]).contains_all(&states(&[])));
+        assert!(!states(&[3, 1]).contains_all(&states(&[1, 2, 3])) && !states(&[1, 3]).contains_all(&states(&[1, 2])));
+        // Different states may have one hash.
+        let mut equal = States::default();
+        for state in [4_u8, 5, 4] {
+            equal.insert(Hashed { hash: 0, state });
+        }
+        assert_eq!(equal.0.len(), 2);
+    }
+
+    #[test]
+    fn of_runs_to_one_state_those_are_kept_that_missed_less() {
+        let kept = |runs: &[(u8, Missed)]| {
+            let mut all = Vec::new();
+            // States of one hash are compared, too.
+            runs.iter().for_each(|(state, missed)| {
+                insert_near(&mut all, Hashed { hash: 0, state: *state }, missed.clone());
+            });
+            let mut kept: Vec<(u8, u64)> = all.iter().map(|near| (near.state.state, near.missed.until)).collect();
+            kept.sort_unstable();
+            kept
+        };
+        assert_eq!(kept(&[(1, missed(3, &[])), (1, missed(7, &[]))]), [(1, 7)]);
+        assert_eq!(kept(&[(1, missed(7, &[])), (1, missed(3, &[]))]), [(1, 7)]);
+        assert_eq!(kept(&[(1, missed(7, &[])), (1, missed(7, &[]))]), [(1, 7)]);
+        assert_eq!(kept(&[(1, missed(7, &[])), (2, missed(3, &[]))]), [(1, 7), (2, 3)]);
+        // Neither serves all that the other serves.
+        assert_eq!(kept(&[(1, missed(7, &[(1, 4)])), (1, missed(3, &[]))]), [(1, 3), (1, 7)]);
+        let three = [(2, missed(9, &[])), (1, missed(3, &[])), (1, missed(4, &[(1, 4)])), (1, missed(8, &[]))];
+        assert_eq!(kept(&three), [(1, 8), (2, 9)]);
+    }
+}
