@@ -73,3 +73,35 @@ impl Alert {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alert_is_one_object() {
+        let alert = Alert {
+            number: 3,
+            kind: AlertKind::Violation,
+            key: "7".into(),
+            at: Some(5),
+            watermark: 9,
+            sentence: "it read 1".into(),
+            cause: "it read a number".into(),
+            repeated: 2,
+            report: None,
+        };
+        let expected = serde_json::json!({
+            "schema": "omnilink.alert/1",
+            "number": 3,
+            "kind": "violation",
+            "key": "7",
+            "at": 5,
+            "watermark": 9,
+            "sentence": "it read 1",
+            "cause": "it read a number",
+            "repeated": 2,
+        });
+        assert_eq!(alert.to_json(), expected);
+    }
+}

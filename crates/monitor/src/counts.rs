@@ -106,3 +106,90 @@ impl Counts {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts that all differ: this one, and those after it.
+    fn counts_from(first: u64) -> Counts {
+        Counts {
+            operations: first,
+            duplicates: first + 1,
+            late: first + 2,
+            lost: first + 3,
+            unknown: first + 4,
+            checked: first + 5,
+            checks: first + 6,
+            violations: first + 7,
+            withdrawn: first + 8,
+            inconclusive: first + 9,
+            wrong: first + 10,
+            dropped: first + 11,
+            keys: first + 12,
+            unknown_keys: first + 13,
+            kept: first + 14,
+            processes: first + 15,
+            watermark: first + 16,
+            lag: first + 17,
+        }
+    }
+
+    #[test]
+    fn counts_of_two_partitions_are_added() {
+        let mut sum = counts_from(10).merge(&counts_from(100));
+        // A process may be in both, and what is decided is decided in both.
+        assert_eq!((sum.processes, sum.watermark, sum.lag), (115, 26, 117));
+        (sum.processes, sum.watermark, sum.lag) = (0, 0, 0);
+        let twice = |first: u64| 2 * first + 90;
+        let expected = Counts {
+            operations: twice(10),
+            duplicates: twice(11),
+            late: twice(12),
+            lost: twice(13),
+            unknown: twice(14),
+            checked: twice(15),
+            checks: twice(16),
+            violations: twice(17),
+            withdrawn: twice(18),
+            inconclusive: twice(19),
+            wrong: twice(20),
+            dropped: twice(21),
+            keys: twice(22),
+            unknown_keys: twice(23),
+            kept: twice(24),
+            ..Counts::default()
+        };
+        assert_eq!(sum, expected);
+    }
+
+    #[test]
+    fn metrics_have_names_kinds_and_values() {
+        let text = counts_from(10).prometheus();
+        let first = "# HELP omnilink_operations_total Operations that came, each once.\n\
+            # TYPE omnilink_operations_total counter\nomnilink_operations_total 10\n";
+        assert!(text.starts_with(first), "{text}");
+        let values = text.lines().filter(|line| !line.starts_with('#'));
+        let values: Vec<&str> = values.map(|line| line.strip_prefix("omnilink_").unwrap_or(line)).collect();
+        insta::assert_snapshot!(values.join("\n"), @"
+        operations_total 10
+        duplicates_total 11
+        late_total 12
+        lost_total 13
+        unknown_total 14
+        checked_total 15
+        checks_total 16
+        violations_total 17
+        withdrawn_total 18
+        inconclusive_total 19
+        wrong_total 20
+        dropped_keys_total 21
+        keys 22
+        unknown_keys 23
+        kept_operations 24
+        processes 25
+        watermark 26
+        lag 27
+        ");
+    }
+}

@@ -43,3 +43,41 @@ impl Forms {
         Some(sentence)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use omnilink_history::{Call, End};
+
+    use super::*;
+
+    /// Notices keys one after the other: numbers, and whether each is text. Returns what is said.
+    fn check(keys: impl IntoIterator<Item = (i64, bool)>) -> Vec<String> {
+        let mut forms = Forms::default();
+        let notice = |(seq, (number, is_text)): (u64, (i64, bool))| {
+            let call = Call::positional("read", [], []);
+            let item = Item { process: "a".into(), seq: Some(seq), start: 1, end: End::At(2), call };
+            forms.notice((Value::Int(number), is_text), &item)
+        };
+        (0..).zip(keys).filter_map(notice).collect()
+    }
+
+    #[test]
+    fn the_first_key_in_both_forms_is_said_once() {
+        let said = check([(7, false), (8, true), (7, false), (7, true), (8, false), (7, false)]);
+        assert_eq!(said.len(), 1);
+        assert!(
+            said[0].starts_with("the key 7 is a number in a:0 and text in a:3: they are two keys here"),
+            "{said:?}"
+        );
+        assert!(check([(7, false), (8, true), (9, false)]).is_empty());
+    }
+
+    #[test]
+    fn a_limited_number_of_keys_is_remembered() {
+        let many = || (0..MOST as i64).map(|number| (number, false));
+        // Those that are remembered are still compared, and others are not.
+        assert_eq!(check(many().chain([(5, true)])).len(), 1);
+        assert!(check(many().chain([(-1, false), (-1, true)])).is_empty());
+        assert_eq!(check(many().skip(1).chain([(-1, false), (-1, true)])).len(), 1);
+    }
+}

@@ -338,6 +338,65 @@ mod tests {
     }
 
     #[test]
+    fn a_late_word_says_no_less_than_an_earlier_one() {
+        let mut processes = Processes::default();
+        let name: Arc<str> = "a".into();
+        // Both hold only once these operations have come, and the larger one counts.
+        processes.progress(&name, 50, Some(2), true);
+        processes.progress(&name, 30, Some(1), false);
+        processes.operation(item(0, 1, 2));
+        assert_eq!(processes.advance(0, None), 2);
+        processes.operation(item(1, 3, 4));
+        assert_eq!((processes.advance(0, None), processes.all["a"].is_over), (50, true));
+    }
+
+    #[test]
+    fn the_largest_number_is_an_operation_that_cannot_be_read() {
+        let mut processes = Processes::default();
+        assert_eq!(processes.operation(item(u64::MAX, 1, 2)), Admitted::default());
+        assert_eq!((processes.habits.unreadable, processes.all.len()), (1, 0));
+        // Without numbers it is missing somewhere.
+        let admitted = processes.operation(Item { seq: None, ..item(0, 1, 2) });
+        let sentence = "a line that cannot be read may be an operation of any key".into();
+        assert_eq!(admitted.gaps, [Gap { sentence, count: 1, from: 0, until: u64::MAX }]);
+        assert_eq!(processes.operation(Item { seq: None, ..item(0, 3, 4) }).gaps, []);
+    }
+
+    #[test]
+    fn a_lost_operation_may_take_effect_later_if_processes_go_on() {
+        let latest =
+            |overlap, go_on, unknown_for| Habits { overlap, go_on, ..Habits::default() }.latest(10, unknown_for);
+        assert_eq!(latest(false, false, Some(5)), 10);
+        assert_eq!(latest(false, true, Some(5)), 15);
+        assert_eq!(latest(false, true, None), u64::MAX);
+        assert_eq!(latest(true, false, Some(5)), u64::MAX);
+        assert_eq!(latest(true, true, Some(5)), u64::MAX);
+    }
+
+    #[test]
+    fn the_oldest_processes_that_are_over_are_forgotten() {
+        let mut processes = Processes::default();
+        let end = |processes: &mut Processes, name: &str, time: u64| processes.progress(&name.into(), time, None, true);
+        processes.progress(&"live".into(), 0, None, false);
+        // One that waits for an operation is kept, however old.
+        end(&mut processes, "waiting", 0);
+        processes.progress(&"waiting".into(), 0, Some(1), true);
+        for time in 2..MOST_PROCESSES as u64 {
+            end(&mut processes, &format!("p{time}"), time);
+        }
+        processes.advance(0, None);
+        assert_eq!(processes.all.len(), MOST_PROCESSES);
+        end(&mut processes, "p1", 1);
+        processes.advance(0, None);
+        assert_eq!(processes.all.len(), MOST_PROCESSES / 2);
+        let is_known = |name: &str| processes.all.contains_key(name);
+        assert!(is_known("live") && is_known("waiting"));
+        // The oldest are those with the least progress.
+        let first = MOST_PROCESSES as u64 / 2 + 2;
+        assert!(!is_known("p1") && !is_known(&format!("p{}", first - 1)) && is_known(&format!("p{first}")));
+    }
+
+    #[test]
     fn the_slowest_process_holds_up_the_watermark_unless_it_is_idle() {
         let mut processes = Processes::default();
         processes.progress(&"b".into(), 0, None, false);

@@ -453,4 +453,79 @@ mod tests {
         }
         assert!(takeovers > 500 && failures > 100, "{takeovers} takeovers, {failures} runs with failures");
     }
+
+    fn member(store: &Arc<Memory>, name: &str) -> Member {
+        Member::new(store.clone(), name, PARTITIONS, LEASE)
+    }
+
+    /// The partitions that a member claims, how many it has to release, and the number of members.
+    fn turn(member: &mut Member, now: Duration, running: &[u32]) -> (Vec<u32>, usize, usize) {
+        let Turn { claimed, surplus, members } =
+            member.turn(now, &running.iter().copied().collect()).expect("an answer");
+        let mut partitions: Vec<u32> = claimed.iter().map(|(claim, _)| claim.partition).collect();
+        partitions.sort_unstable();
+        (partitions, surplus, members)
+    }
+
+    #[test]
+    fn members_that_live_have_equal_shares() {
+        let store = Arc::new(Memory::default());
+        let (mut a, mut b) = (member(&store, "a"), member(&store, "b"));
+        let all = [0, 1, 2, 3, 4];
+        assert_eq!(turn(&mut a, Duration::ZERO, &[]), (all.to_vec(), 0, 1));
+        assert_eq!(turn(&mut b, Duration::ZERO, &[]), (vec![], 0, 2));
+        assert_eq!(turn(&mut a, Duration::ZERO, &all), (vec![], 2, 2));
+        // What it does not run although it owns it, it takes up to its share, and leaves the rest to others.
+        let (again, surplus, _) = turn(&mut a, Duration::ZERO, &[]);
+        assert_eq!((again.len(), surplus), (3, 0));
+        let rest: Vec<u32> = all.into_iter().filter(|partition| !again.contains(partition)).collect();
+        assert_eq!(turn(&mut b, Duration::ZERO, &[]), (rest, 0, 2));
+    }
+
+    #[test]
+    fn a_member_without_a_beat_is_dead_after_a_lease_and_forgotten_after_ten() {
+        let store = Arc::new(Memory::default());
+        let (mut a, mut b) = (member(&store, "a"), member(&store, "b"));
+        let instant = Duration::from_millis(1);
+        let members = || store.names("member.").expect("no failures");
+        turn(&mut a, Duration::ZERO, &[]);
+        assert_eq!(turn(&mut b, Duration::ZERO, &[]), (vec![], 0, 2));
+        assert_eq!(turn(&mut b, LEASE - instant, &[]), (vec![], 0, 2));
+        assert_eq!(turn(&mut b, LEASE, &[]), (vec![0, 1, 2, 3, 4], 0, 1));
+        turn(&mut b, LEASE * 10, &[0, 1, 2, 3, 4]);
+        assert_eq!(members(), ["member.a", "member.b"]);
+        turn(&mut b, LEASE * 10 + instant, &[0, 1, 2, 3, 4]);
+        assert_eq!(members(), ["member.b"]);
+        // A beat is seen again.
+        assert_eq!(turn(&mut a, Duration::ZERO, &[]), (vec![], 0, 2));
+        a.leave().expect("no failures");
+        assert_eq!(members(), ["member.b"]);
+    }
+
+    #[test]
+    fn a_state_is_replaced_by_its_owner_only() {
+        let store = Arc::new(Memory::default());
+        let (mut a, mut b) = (member(&store, "a"), member(&store, "b"));
+        let claim = |member: &mut Member, now| {
+            let claimed = member.turn(now, &BTreeSet::from([1, 2, 3, 4])).expect("an answer").claimed;
+            claimed.into_iter().next().expect("a claim")
+        };
+        let parts = || store.names("state.").expect("no failures").len();
+        let (mut of_a, state) = claim(&mut a, Duration::ZERO);
+        assert_eq!((of_a.partition, state), (0, None));
+        of_a.write("abcdefg").expect("it is the owner");
+        assert_eq!(parts(), 3);
+        of_a.write("xyz").expect("it is the owner");
+        assert_eq!((parts(), stored(&store, 0)), (1, Some("xyz".to_owned())));
+        b.turn(Duration::ZERO, &BTreeSet::new()).expect("an answer");
+        let (of_b, state) = claim(&mut b, LEASE);
+        assert_eq!(state.as_deref(), Some("xyz"));
+        let lost = of_a.write("late").unwrap_err().to_string();
+        assert_eq!(lost, "partition 0 belongs to another monitor now");
+        of_b.release("new").expect("it is the owner");
+        b.leave().expect("no failures");
+        assert_eq!(claim(&mut a, Duration::ZERO).1.as_deref(), Some("new"));
+        // What was begun in vain is removed with the claim.
+        assert_eq!(parts(), 1);
+    }
 }

@@ -1,8 +1,8 @@
-//! Cases that once had a wrong answer, as lines.
+//! Small cases as lines: answers that were once wrong, limits, and what is counted.
 
 use omnilink_history::Stop;
 use omnilink_judge::{Judge, Limits};
-use omnilink_monitor::{Alert, AlertKind, Counts, Lines, Monitor, MonitorOptions};
+use omnilink_monitor::{Alert, AlertKind, Checkpoint, Counts, Lines, Monitor, MonitorOptions};
 
 /// Feeds lines, with a check after each, and returns what was told and counted before the end and after it.
 fn watch(options: MonitorOptions, lines: &str) -> (Vec<Alert>, Counts, Counts) {
@@ -11,6 +11,14 @@ fn watch(options: MonitorOptions, lines: &str) -> (Vec<Alert>, Counts, Counts) {
 
 /// The same for another type.
 fn watch_spec(spec: &str, options: MonitorOptions, lines: &str) -> (Vec<Alert>, Counts, Counts) {
+    let (mut monitor, mut alerts) = begin(spec, options, lines);
+    let before = monitor.counts();
+    alerts.extend(monitor.finish(false));
+    (alerts, before, monitor.counts())
+}
+
+/// A monitor that has seen these lines, and what it has told.
+fn begin(spec: &str, options: MonitorOptions, lines: &str) -> (Monitor, Vec<Alert>) {
     let judge = Judge::new(spec, omnilink_judge::CheckOptions::default()).expect("a built-in specification");
     let (mut monitor, mut reader, mut alerts) = (Monitor::new(judge, options), Lines::default(), Vec::new());
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -20,9 +28,7 @@ fn watch_spec(spec: &str, options: MonitorOptions, lines: &str) -> (Vec<Alert>, 
         }
         alerts.extend(monitor.advance());
     }
-    let before = monitor.counts();
-    alerts.extend(monitor.finish(false));
-    (alerts, before, monitor.counts())
+    (monitor, alerts)
 }
 
 fn kinds(alerts: &[Alert]) -> Vec<AlertKind> {
@@ -299,4 +305,95 @@ fn a_check_that_reaches_a_limit_does_not_stop_others() {
         let alerts = monitor.finish_within(true, &limits);
         assert_eq!(kinds(&alerts), expected);
     }
+}
+
+#[test]
+fn violations_of_one_cause_have_few_reports() {
+    let mut lines = r#"{"process": "a", "progress": 0}"#.to_owned();
+    for key in 1..4 {
+        lines += &format!(
+            "\n{{\"process\": \"a\", \"action\": \"read\", \"args\": {{\"key\": {key}}}, \"results\": [7], \"start\": {0}1, \"end\": {0}2}}",
+            key
+        );
+    }
+    lines += "\n{\"process\": \"a\", \"progress\": 100}";
+    let options = MonitorOptions { most_reports: 2, ..MonitorOptions::default() };
+    let (monitor, alerts) = begin("register:initial=0", options, &lines);
+    let told: Vec<_> = alerts.iter().map(|alert| (alert.number, alert.repeated, alert.report.is_some())).collect();
+    assert_eq!(told, [(1, 0, true), (2, 1, true), (3, 2, false)]);
+    assert_eq!(monitor.alerts(), 3);
+    let causes = monitor.causes();
+    let [cause] = &*causes else { panic!("one cause: {alerts:?}") };
+    // Each is found once its process has gone on.
+    assert_eq!((cause.violations, cause.first, cause.between), (3, 1, (22, 100)));
+    assert_eq!((&cause.cause, &cause.sentence), (&alerts[0].cause, &alerts[2].sentence));
+}
+
+#[test]
+fn the_operations_of_a_key_without_a_quiet_instant_are_limited() {
+    let lines = r#"{"process": "a", "progress": 0}
+        {"process": "b", "progress": 0}
+        {"process": "b", "action": "write", "args": {"key": 1, "value": 1}, "start": 1, "end": 100, "seq": 0}
+        {"process": "a", "action": "write", "args": {"key": 1, "value": 2}, "start": 2, "end": 3, "seq": 0}
+        {"process": "a", "action": "write", "args": {"key": 1, "value": 3}, "start": 4, "end": 5, "seq": 1}
+        {"process": "a", "action": "write", "args": {"key": 1, "value": 4}, "start": 6, "end": 7, "seq": 2}
+        {"process": "a", "progress": 200, "operations": 3, "is_last": true}
+        {"process": "b", "progress": 200, "operations": 1, "is_last": true}"#;
+    let (alerts, _, counts) = watch(MonitorOptions { most_ops: 4, ..MonitorOptions::default() }, lines);
+    assert_eq!((kinds(&alerts), counts.checked, counts.inconclusive), (vec![], 4, 0));
+    let (alerts, _, counts) = watch(MonitorOptions { most_ops: 3, ..MonitorOptions::default() }, lines);
+    assert_eq!((kinds(&alerts), counts.inconclusive), (vec![AlertKind::Inconclusive], 1));
+    assert_eq!(alerts[0].sentence, "more than 3 operations without a quiet instant");
+}
+
+#[test]
+fn what_is_kept_is_counted() {
+    let lines = r#"{"process": "a", "progress": 0}
+        {"process": "b", "progress": 0}
+        {"process": "a", "action": "write", "args": {"key": 2, "value": 1}, "start": 1, "end": 2}
+        {"process": "a", "action": "write", "args": {"key": 1, "value": 1}, "start": 3, "end": 4}
+        {"process": "a", "action": "write", "args": {"key": 1, "value": 1}, "start": 5, "end": 6}"#;
+    let (monitor, _) = begin("register:initial=0", MonitorOptions::default(), lines);
+    let Counts { operations, keys, unknown_keys, kept, processes, watermark, lag, .. } = monitor.counts();
+    assert_eq!((operations, keys, unknown_keys, kept, processes, watermark, lag), (3, 2, 0, 3, 2, 0, 6));
+    assert_eq!(monitor.widest(1), [("1".to_owned(), 2)]);
+    assert_eq!(monitor.widest(9), [("1".to_owned(), 2), ("2".to_owned(), 1)]);
+}
+
+#[test]
+fn keys_to_which_nothing_happened_for_longest_are_dropped() {
+    let line = |key: u64| {
+        let (start, end) = (10 * key + 1, 10 * key + 2);
+        format!(
+            r#"{{"process": "a", "action": "write", "args": {{"key": {key}, "value": 1}}, "start": {start}, "end": {end}}}"#
+        )
+    };
+    let check = |lines: &str, most_keys| {
+        let options = MonitorOptions { most_keys, ..MonitorOptions::default() };
+        let (monitor, _) = begin("register:initial=0", options, lines);
+        let mut keys: Vec<String> = monitor.verdicts().map(|(key, ..)| key.to_string()).collect();
+        keys.sort();
+        let Counts { dropped, unknown_keys, .. } = monitor.counts();
+        format!("{}: {dropped} dropped, {unknown_keys} unknown", keys.join(" "))
+    };
+    let lines = [1, 2, 3].map(line).join("\n");
+    insta::assert_snapshot!(check(&lines, 3), @"1 2 3: 0 dropped, 0 unknown");
+    insta::assert_snapshot!(check(&lines, 2), @"2 3: 1 dropped, 0 unknown");
+    // It may be in any state when it is back.
+    let again = format!("{lines}\n{}", line(1).replace("\"start\": 11, \"end\": 12", "\"start\": 41, \"end\": 42"));
+    insta::assert_snapshot!(check(&again, 3), @"1 2 3: 0 dropped, 0 unknown");
+    insta::assert_snapshot!(check(&again, 2), @"1 3: 2 dropped, 1 unknown");
+}
+
+#[test]
+fn a_checkpoint_can_be_of_another_position() {
+    let spec = "register:initial=0";
+    let line = r#"{"process": "a", "action": "write", "args": {"key": 2, "value": 1}, "start": 1, "end": 2}"#;
+    let (monitor, _) = begin(spec, MonitorOptions::default(), line);
+    let text = monitor.save(spec, &serde_json::json!(1)).expect("a text");
+    let moved = Checkpoint::at(&text, serde_json::json!({ "line": 2 })).expect("a checkpoint");
+    let judge = Judge::new(spec, omnilink_judge::CheckOptions::default()).expect("a built-in specification");
+    let read = Checkpoint::read(&moved, spec, judge, MonitorOptions::default()).expect("a checkpoint");
+    assert_eq!((read.position, read.monitor.counts()), (serde_json::json!({ "line": 2 }), monitor.counts()));
+    assert!(Checkpoint::at("", serde_json::json!(1)).is_err());
 }
