@@ -37,8 +37,20 @@ fn check(trace: &str) -> String {
 }
 
 fn check_with(name: &str, module: &str, trace: &str) -> String {
+    check_beside(&[], name, module, trace)
+}
+
+/// The same with a companion of the semaphore that has this line.
+fn check_with_companion(line: &str, trace: &str) -> String {
+    let companion = format!("---- MODULE SemaphoreTrace ----\nEXTENDS Semaphore\n{line}\n====\n");
+    let files = [("SemaphoreTrace.tla", &*companion), ("omnilink.toml", "companion = \"SemaphoreTrace.tla\"\n")];
+    check_beside(&files, "Semaphore", SEMAPHORE, trace)
+}
+
+fn check_beside(files: &[(&str, &str)], name: &str, module: &str, trace: &str) -> String {
     let directory = tempfile::tempdir().expect("a directory");
     let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("a file");
+    files.iter().for_each(|(name, text)| write(name, text));
     write(&format!("{name}.tla"), module);
     write(&format!("{name}.cfg"), "INIT Init\nNEXT Next\n");
     write("t.txt", trace);
@@ -105,4 +117,20 @@ fn an_unknown_result_of_an_infinite_set_is_decided_by_the_guard() {
     // The result is not in the state.
     let undecided = check("T0 [1 2] Put(7)\nT1 [1 ...] Twice() blocked\n");
     assert!(undecided.contains("`Nat` is infinite and cannot be enumerated"), "{undecided}");
+}
+
+#[test]
+fn ends_of_processes_may_explain_a_blocked_operation() {
+    let trace = "T0 [1 2] Acquire()\nT0 [3 4] Release()\nT1 [5 ...] Acquire() blocked\n";
+    let enabled = "rejected: it is blocked at the end, but the specification enables it here";
+    assert_eq!(check(trace), enabled);
+    let check = |line: &str, trace: &str| check_with_companion(line, trace);
+    // A process that ends may take what is free with it.
+    insta::assert_snapshot!(check("OnEnd(process) == process = 0 /\\ free' = 0", trace), @"accepted");
+    // The process that is blocked has no end, and neither has one without operations.
+    assert_eq!(check("OnEnd(process) == process = 1 /\\ free' = 0", trace), enabled);
+    assert_eq!(check("OnEnd(process) == process = 2 /\\ free' = 0", trace), enabled);
+    // An end need not happen.
+    let held = "T0 [1 2] Acquire()\nT1 [3 ...] Acquire() blocked\n";
+    insta::assert_snapshot!(check("OnEnd(process) == free' = 1", held), @"accepted");
 }

@@ -53,3 +53,41 @@ pub fn add_ends(trace: &mut Trace) {
         trace.records.push(Record { process, start: end.unwrap_or(start), end: None.into(), call });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use omnilink_history::format::text;
+
+    use super::*;
+
+    /// The ends that are added: each with its process, its start and the process that it is about.
+    fn check(trace: &str) -> String {
+        let mut trace = text::read(trace.as_bytes()).unwrap();
+        let recorded = trace.records.len();
+        add_ends(&mut trace);
+        let end = |record: &Record| {
+            assert_eq!((record.call.action(), record.end.at()), (END, None));
+            format!("{} [{} ...] {}", trace.processes[record.process.index()], record.start, record.call.args()[0])
+        };
+        trace.records[recorded..].iter().map(end).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn processes_end_after_their_last_operation() {
+        insta::assert_snapshot!(check("T0 [1 2] a()\nT1 [2 3] a()\nT0 [4 6] b()\n"), @"0 [6 ...] 0, 1 [3 ...] 1");
+        // Records come in any order.
+        insta::assert_snapshot!(check("T0 [4 6] b()\nT0 [1 2] a()\n"), @"0 [6 ...] 0");
+        insta::assert_snapshot!(check("client [1 2] a()\n"), @r#"client [2 ...] "client""#);
+    }
+
+    #[test]
+    fn an_unfinished_operation_may_come_after_the_end() {
+        insta::assert_snapshot!(check("T0 [1 2] a()\nT0 [4 ...] b()\n"), @"0-end [4 ...] 0");
+    }
+
+    #[test]
+    fn a_blocked_process_has_no_end() {
+        insta::assert_snapshot!(check("T0 [1 2] a()\nT1 [3 ...] b() blocked\n"), @"0 [2 ...] 0");
+        insta::assert_snapshot!(check("T0 [1 2] a()\nT0 [3 ...] b() blocked\n"), @"");
+    }
+}
