@@ -133,6 +133,16 @@ fn what_cannot_be_built_says_why() {
     assert!(ran.stderr.contains("program.cpp:1"), "{}", ran.stderr);
 }
 
+/// Its end says nothing about the program.
+#[test]
+fn a_build_that_a_signal_ends_is_interrupted() {
+    let ran = omnilink(&tool::directory("build-killed"), &["sh", "-c", "kill -9 $$"]);
+    insta::assert_snapshot!(ran.shown(), @"
+    omnilink build: the build ended early: signal: 9 (SIGKILL)
+    exit 130
+    ");
+}
+
 #[test]
 fn the_command_for_cargo_has_help_of_its_own() {
     for arguments in [&["omnilink"][..], &["omnilink", "--help"], &["omnilink", "-h"]] {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 const PROGRAM: &str = r#"
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <string_view>
 #include "omnilink/object.hpp"
@@ -76,11 +77,50 @@ struct Stained {
   }
 };
 
+// Of two calls that meet, the later one never ends: it counts rounds, of which no other call sees anything.
+struct Endless {
+  std::atomic<int> inside{0}, count{0}, rounds{0};
+  char unused[512];
+  int inc() {
+    const bool is_alone = inside++ == 0;
+    while (!is_alone) ++rounds;
+    const int next = ++count;
+    --inside;
+    return next;
+  }
+};
+
+// Of two calls that meet, the later one ends the program.
+struct Crashing {
+  std::atomic<int> inside{0};
+  int inc() {
+    if (inside++ > 0) std::abort();
+    return --inside;
+  }
+};
+
+// The first object of a process is right. If calls of a later one meet, one is lost.
+struct Later {
+  static inline int objects = 0;
+  const bool is_first = objects++ == 0;
+  std::atomic<int> count{0};
+  char unused[512];
+  int inc() {
+    if (is_first) return ++count;
+    const int next = count.load() + 1;
+    count.store(next);
+    return next;
+  }
+};
+
 template <bool is_right>
 int run(std::string_view name) {
   using omnilink::object;
   if (name == "prepared") return object<Prepared<is_right>>().call("inc", &Prepared<is_right>::inc).main();
   if (name == "stained") return object<Stained>().call("inc", &Stained::inc).main();
+  if (name == "endless") return object<Endless>().call("inc", &Endless::inc).main();
+  if (name == "crashing") return object<Crashing>().call("inc", &Crashing::inc).main();
+  if (name == "later") return object<Later>().call("inc", &Later::inc).main();
   if (name == "flag") {
     return object<Flag<is_right>>().call("set", &Flag<is_right>::set).call("inc", &Flag<is_right>::inc).main();
   }
@@ -163,6 +203,9 @@ fn wrong_objects_fail() {
     a_bag_is_nondeterministic(&directory);
     a_data_race_is_a_failure(&directory);
     a_failure_that_needs_an_earlier_call_is_confirmed_after_one(&directory);
+    a_failure_that_needs_an_earlier_object_is_confirmed_although_others_are_left(&directory);
+    a_crash_is_kept_and_replayed(&directory);
+    serial_runs_that_are_missing_are_not_written(&directory);
 }
 
 #[test]
@@ -170,10 +213,13 @@ fn right_objects_pass() {
     let directory = set_up("lineup-right");
     corrected_objects_pass(&directory);
     observations_are_a_regression_test(&directory);
+    behavior_that_is_not_observed_in_time_is_not_compared(&directory);
     objects_whose_address_changes_are_explored_to_the_end(&directory);
     calls_that_are_not_listed_are_errors(&directory);
     calls_behind_a_lock_do_not_race(&directory);
     what_an_earlier_execution_causes_is_no_failure(&directory);
+    a_failure_that_is_not_refuted_leaves_a_test_unfinished(&directory);
+    executions_that_reach_the_step_limit_leave_a_test_unfinished(&directory);
 }
 
 fn a_queue_that_gives_up_too_early_has_no_serial_run(directory: &Path) {
@@ -289,7 +335,7 @@ fn a_data_race_is_a_failure(directory: &Path) {
         let accesses =
             found.stdout.lines().filter(|line| line.contains("set()") && line.contains(" writes, after step "));
         assert_eq!(accesses.count(), 2, "{args:?}: {}", found.stdout);
-        let places = found.stdout.matches("object.cpp:25\n").count();
+        let places = found.stdout.matches("object.cpp:26\n").count();
         assert!(places >= 2, "{args:?}: {}", found.stdout);
         assert!(found.stdout.contains("run again in a fresh process: identical"), "{args:?}: {}", found.stdout);
         run_of_race = kept(&found).to_owned();
@@ -327,12 +373,69 @@ fn a_failure_that_needs_an_earlier_call_is_confirmed_after_one(directory: &Path)
     assert_eq!(alone.code, 0, "{}{}", alone.stdout, alone.stderr);
 }
 
+/// Where each execution has a process of its own, the number of executions is reached before all schedules are explored.
+fn a_failure_that_needs_an_earlier_object_is_confirmed_although_others_are_left(directory: &Path) {
+    choose(directory, "later", "wrong");
+    let test = "inc() inc() || inc() inc() || inc()";
+    let found = lineup(directory, &["--schedule", "dpor", "--executions", "20", "--no-reduce", "--test", test]);
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    let confirmed =
+        "\nrun again after a serial run in a fresh process: it fails; no execution failed in a process of its own\n";
+    assert!(found.stdout.contains(confirmed), "{}", found.stdout);
+}
+
+fn a_crash_is_kept_and_replayed(directory: &Path) {
+    choose(directory, "crashing", "wrong");
+    let found = lineup(directory, &["--test", "inc() inc() || inc()"]);
+    assert_eq!(found.code, 5, "{}{}", found.stdout, found.stderr);
+    let verdict =
+        "inc() inc() || inc() (given): crashed or did not end\nsmallest test that fails alike: inc() || inc()\n";
+    assert!(found.stdout.contains(verdict), "{}", found.stdout);
+    assert!(found.stdout.contains("\n1 test: 1 crashed\n"), "{}", found.stdout);
+    let replayed = run(directory, &["replay", kept(&found), "--times", "2"]);
+    assert_eq!(replayed.code, 5, "{}{}", replayed.stdout, replayed.stderr);
+    let json = lineup(directory, &["--test", "inc() || inc()", "--format", "json"]);
+    assert!(json.stdout.contains("\"why\": \"killed by SIGABRT"), "{}", json.stdout);
+}
+
+/// The serial runs of an object that is nondeterministic are not all observed.
+fn serial_runs_that_are_missing_are_not_written(directory: &Path) {
+    choose(directory, "bag", "wrong");
+    let test = "{ add(200) add(400) add(200) } take() take() || take() take()";
+    let found = lineup(directory, &["--test", test, "--no-reduce", "--observations", "bag.lineup"]);
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    assert!(found.stdout.contains("(given): nondeterministic\n"), "{}", found.stdout);
+    assert!(!directory.join("bag.lineup").exists());
+}
+
 fn what_an_earlier_execution_causes_is_no_failure(directory: &Path) {
     choose(directory, "stained", "wrong");
     let passed = lineup(directory, &["--test", "inc() || inc()"]);
     assert_eq!(passed.code, 0, "{}{}", passed.stdout, passed.stderr);
     let note = "each execution had a process of its own for 1 test: one execution changes what the next one sees\n";
     assert!(passed.stdout.contains(note), "{}", passed.stdout);
+}
+
+/// An execution fails that follows others, and those with a process each do not come to an end. These tests were promised
+/// no time, so they would pass if there were nothing but that.
+fn a_failure_that_is_not_refuted_leaves_a_test_unfinished(directory: &Path) {
+    choose(directory, "stained", "wrong");
+    let open = lineup(directory, &["--schedule", "dpor", "--executions", "20", "--tests", "1"]);
+    assert_eq!(open.code, 3, "{}{}", open.stdout, open.stderr);
+    assert!(open.stdout.contains("\n3 tests: 3 unfinished\n"), "{}", open.stdout);
+}
+
+fn executions_that_reach_the_step_limit_leave_a_test_unfinished(directory: &Path) {
+    choose(directory, "endless", "right");
+    let steps = ["--max-steps", "1000", "--executions", "30"];
+    for schedule in ["dpor", "random"] {
+        let open = lineup(directory, &[&steps[..], &["--schedule", schedule, "--test", "inc() || inc()"]].concat());
+        assert_eq!(open.code, 3, "{schedule}: {}{}", open.stdout, open.stderr);
+        assert!(open.stdout.contains("\n1 test: 1 unfinished\n"), "{schedule}: {}", open.stdout);
+    }
+    // Calls of one thread do not meet.
+    let passed = lineup(directory, &[&steps[..], &["--test", "inc() inc()"]].concat());
+    assert_eq!(passed.code, 0, "{}{}", passed.stdout, passed.stderr);
 }
 
 fn calls_behind_a_lock_do_not_race(directory: &Path) {
@@ -382,6 +485,19 @@ fn observations_are_a_regression_test(directory: &Path) {
     fs::write(&file, text.replace("nil", "7")).expect("a file for a test");
     let changed = lineup(directory, &args);
     insta::assert_snapshot!(format!("{}exit {}", changed.stdout.lines().last().unwrap_or_default(), changed.code), @"queue.lineup: the object behaves differently: on a new object, `try_take()` of thread 1 returned 7, now it returned nilexit 1");
+}
+
+/// The test has 369,600 serial orders.
+fn behavior_that_is_not_observed_in_time_is_not_compared(directory: &Path) {
+    choose(directory, "queue", "right");
+    let test = ["try_take() try_take() try_take()"; 4].join(" || ");
+    let step = |place: usize| format!("{}{} try_take() = nil\n", "  ".repeat(place), place / 3);
+    let text = format!("observations of {test}\n{}", (0..12).map(step).collect::<String>());
+    fs::write(directory.join("long.lineup"), &text).expect("a file for a test");
+    let open = lineup(directory, &["--isolate", "--time", "1s", "--test", &test, "--observations", "long.lineup"]);
+    assert_eq!(open.code, 3, "{}{}", open.stdout, open.stderr);
+    assert!(open.stdout.contains("\n1 test: 1 unfinished\n"), "{}", open.stdout);
+    assert_eq!(fs::read_to_string(directory.join("long.lineup")).expect("the observations"), text);
 }
 
 fn calls_that_are_not_listed_are_errors(directory: &Path) {

@@ -41,6 +41,16 @@ const VERDICTS: &[(&str, i32, &[&str])] = &[
     // A step that breaks an invariant does not block an operation.
     ("check blocked-inv/T1.tla blocked-inv/f.jsonl", 1, &["f.jsonl: violated"]),
     ("check blocked-inv/T1.tla blocked-inv/without-unknown.jsonl", 1, &["without-unknown.jsonl: rejected"]),
+    (
+        "witness verify blocked-inv/T1.tla blocked-inv/f.jsonl blocked-inv/order.txt",
+        1,
+        &["line 3: the specification does not allow T2:0 in any state that is possible here"],
+    ),
+    (
+        "witness verify blocked-inv/T1.tla blocked-inv/f.jsonl blocked-inv/order-unknown.txt",
+        1,
+        &["line 3: the specification does not allow T1:0 in any state that is possible here"],
+    ),
     // After the others the lock is free.
     ("check --spec mutex --order program blocked-program.jsonl", 1, &["blocked-program.jsonl: rejected"]),
     ("check --spec mutex --order none blocked-program.jsonl", 1, &["blocked-program.jsonl: rejected"]),

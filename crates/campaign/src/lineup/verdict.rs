@@ -126,3 +126,23 @@ pub struct Raced {
     /// How it was controlled, after a replay in a fresh process.
     pub controlled: Option<Controlled>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_exploration_takes_nothing_back() {
+        use LineupVerdict::{Interrupted, OutOfTime, Passed, Unfinished};
+        let check = |first: LineupVerdict, second| format!("{:?}", first.and(second));
+        assert_eq!(check(Passed, Passed), "Passed");
+        // Drawn schedules that end do not make up for an exploration that did not, and the other way around.
+        assert_eq!(check(OutOfTime, Passed), "OutOfTime");
+        assert_eq!(check(Unfinished, Passed), "Unfinished");
+        assert_eq!(check(Passed, Unfinished), "Unfinished");
+        // Executions that do not end count for more than time.
+        assert_eq!(check(OutOfTime, Unfinished), "Unfinished");
+        assert_eq!(check(Unfinished, OutOfTime), "Unfinished");
+        assert_eq!(check(Unfinished, Interrupted), "Interrupted");
+    }
+}

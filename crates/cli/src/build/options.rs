@@ -82,6 +82,7 @@ mod tests {
     fn wrong_options_are_errors_before_anything_is_built() {
         insta::assert_snapshot!(check("test --schedule quick"), @"error: invalid value 'quick' for '--schedule <HOW>'");
         insta::assert_snapshot!(check("test --runs"), @"error: a value is required for '--runs <COUNT>' but none was supplied");
+        insta::assert_snapshot!(check("test --runs 0"), @"error: invalid value '0' for '--runs <COUNT>': 0 is not in 1..18446744073709551615");
         insta::assert_snapshot!(check("test --plain=yes"), @"error: unexpected value 'yes' for '--plain' found; no more were expected");
         insta::assert_snapshot!(check("build --runs 3"), @"error: `--runs` applies to `cargo omnilink test` and `cargo omnilink run` only");
     }

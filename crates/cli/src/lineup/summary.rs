@@ -146,3 +146,31 @@ impl Summary {
         exits.iter().filter(|(count, _)| *count > 0).map(|(_, exit)| *exit).fold(Exit::Nothing, Exit::max)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The counts and the exit code after one test. `executions` is as for [`Summary::add`].
+    fn check(verdict: &LineupVerdict, executions: Option<u64>) -> String {
+        let mut summary = Summary::default();
+        summary.add(verdict, false, executions);
+        let text = summary.text();
+        format!("{}, {:?}", text.lines().nth(1).expect("the line with the counts"), summary.exit())
+    }
+
+    #[test]
+    fn only_a_test_that_was_promised_no_time_may_pass_when_it_is_over() {
+        insta::assert_snapshot!(check(&LineupVerdict::OutOfTime, None), @"1 test: 1 unfinished, Inconclusive");
+        insta::assert_snapshot!(check(&LineupVerdict::OutOfTime, Some(9)), @"1 test: 1 passed as far as explored, Accepted");
+        insta::assert_snapshot!(check(&LineupVerdict::OutOfTime, Some(0)), @"1 test: 1 left out when the time was over, Inconclusive");
+    }
+
+    #[test]
+    fn executions_that_do_not_end_are_no_matter_of_time() {
+        insta::assert_snapshot!(check(&LineupVerdict::Unfinished, None), @"1 test: 1 unfinished, Inconclusive");
+        insta::assert_snapshot!(check(&LineupVerdict::Unfinished, Some(9)), @"1 test: 1 unfinished, Inconclusive");
+        insta::assert_snapshot!(check(&LineupVerdict::Unfinished, Some(0)), @"1 test: 1 unfinished, Inconclusive");
+        insta::assert_snapshot!(check(&LineupVerdict::Passed, Some(9)), @"1 test: 1 passed, Accepted");
+    }
+}
