@@ -18,16 +18,6 @@ pub(crate) fn calls(bytes: &[u8]) {
     assert!(history.ops().iter().all(|op| op.interval.start() <= op.interval.deadline()));
 }
 
-/// The output of Antithesis' SDKs.
-pub(crate) fn read_antithesis(bytes: &[u8]) {
-    read(Format::Antithesis, bytes);
-}
-
-/// Reports of etcd's robustness tests.
-pub(crate) fn read_etcd_robustness(bytes: &[u8]) {
-    read(Format::EtcdRobustness, bytes);
-}
-
 /// Jepsen histories.
 pub(crate) fn read_jepsen(bytes: &[u8]) {
     read(Format::Jepsen, bytes);
@@ -61,11 +51,6 @@ pub(crate) fn read_porcupine_etcd(bytes: &[u8]) {
 /// Porcupine's key-value logs.
 pub(crate) fn read_porcupine_kv(bytes: &[u8]) {
     read(Format::PorcupineKv, bytes);
-}
-
-/// Histories of S2's verification.
-pub(crate) fn read_s2(bytes: &[u8]) {
-    read(Format::S2, bytes);
 }
 
 /// Binary segments.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use omnilink_history::format::binary::{self, Merge, SegmentReader, SegmentWriter};
 use omnilink_history::format::json::Json;
-use omnilink_history::format::{FormatError, antithesis, etcd, jsonl, otlp, s2, text};
+use omnilink_history::format::{FormatError, jsonl, otlp, text};
 use omnilink_history::{Call, End, Event, History, IllFormed, ProcessId, Record, Schema, Trace, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -218,9 +218,6 @@ fn operations(trace: &Trace) -> Vec<(Arc<str>, u64, End, Call)> {
 fn check(bytes: &[u8]) {
     let _: Result<Trace, FormatError> = jsonl::read(bytes);
     let _: Result<Trace, FormatError> = text::read(bytes);
-    let _ = antithesis::read(bytes);
-    let _ = s2::read(bytes);
-    let _ = etcd::read(&String::from_utf8_lossy(bytes));
     let _ = otlp::read(&String::from_utf8_lossy(bytes));
     let _ = otlp::read_jaeger(&String::from_utf8_lossy(bytes));
     if let Ok(reader) = SegmentReader::new("segment", bytes) {

@@ -4,7 +4,7 @@
 //! accepts more comes later. Formats that are a directory with a file for each process,
 //! [`binary`](crate::format::binary) and [`msgpack`](crate::format::msgpack), have no row.
 
-use crate::format::{FormatError, Location, antithesis, etcd, jepsen, jsonl, otlp, porcupine, s2, text};
+use crate::format::{FormatError, Location, jepsen, jsonl, otlp, porcupine, text};
 use crate::{Halt, Trace, name};
 
 /// A format in which a trace is a single file.
@@ -20,12 +20,6 @@ pub enum Format {
     PorcupineKv,
     /// Porcupine's logs of etcd: [`porcupine::read_etcd`].
     PorcupineEtcd,
-    /// Reports of etcd's robustness tests: [`etcd`].
-    EtcdRobustness,
-    /// Histories of S2's verification: [`s2`].
-    S2,
-    /// The output of Antithesis' SDKs: [`antithesis`].
-    Antithesis,
     /// Spans of OpenTelemetry in the JSON of OTLP or Tempo: [`otlp::read`].
     Otlp,
     /// Spans in the JSON of Jaeger's user interface: [`otlp::read_jaeger`].
@@ -52,19 +46,6 @@ const TABLE: &[Row] = &[
         name: "porcupine-kv",
         detect: |bytes| first_line(bytes).starts_with("{:process") && first_line(bytes).contains(":key "),
         read: |bytes, halt| porcupine::read_kv_until(utf8(bytes)?, halt),
-    },
-    Row {
-        format: Format::EtcdRobustness,
-        name: "etcd-robustness",
-        detect: |bytes| etcd::detect(text_of(bytes)),
-        read: |bytes, halt| etcd::read_until(utf8(bytes)?, halt),
-    },
-    Row { format: Format::S2, name: "s2", detect: |bytes| s2::detect(first_line(bytes)), read: s2::read_until },
-    Row {
-        format: Format::Antithesis,
-        name: "antithesis",
-        detect: |bytes| antithesis::detect(text_of(bytes)),
-        read: antithesis::read_until,
     },
     Row {
         format: Format::Otlp,
@@ -209,11 +190,7 @@ mod tests {
         assert_eq!(check(b"; by hand\n ; twice\n({:type :invoke"), Some("jepsen"));
         assert_eq!(check(b"{:process 0, :type :invoke, :f :get, :key \"7\", :value nil}"), Some("porcupine-kv"));
         assert_eq!(check(b"INFO  jepsen.util - 0\t:invoke\t:read\tnil"), Some("porcupine-etcd"));
-        assert_eq!(check(b"{\n  \"ClientId\": 1,\n  \"Input\": {\n    \"Type\": \"txn\","), Some("etcd-robustness"));
-        assert_eq!(check(b"{\"event\":{\"Start\":\"Read\"},\"client_id\":1,\"op_id\":0}"), Some("s2"));
         assert_eq!(check(b"{\"event\": \"Start\", \"start\": 1}"), Some("jsonl"));
-        assert_eq!(check(b"{\"antithesis_sdk\":{\"language\":{"), Some("antithesis"));
-        assert_eq!(check(b"{\"omnilink\":{\"action\":\"put\",\"start\":1}}"), Some("antithesis"));
         assert_eq!(check(b"# by hand\nT0 [1 4] write(1)"), Some("text"));
         assert_eq!(check(b"\"a b\" [1 ...] wr"), Some("text"));
         assert_eq!(check(b"\n{\"resourceSpans\": [{\"resource\": {"), Some("otlp"));

@@ -37,7 +37,7 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
     let count = bytes.iter().filter(|&&byte| byte == b'\n').count();
     lines.trace.records.reserve(count.min(bytes.len() / SHORTEST));
     let cut = visit_lines(bytes, halt, |json, line| lines.add(json, line))?;
-    lines.cut(bytes, cut, &["{\"event\"", "{\"progress\""]);
+    lines.cut(bytes, cut);
     if halt.is_raised() { Ok(lines.trace) } else { lines.finish() }
 }
 
@@ -45,7 +45,7 @@ pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
 /// is raised.
 ///
 /// Returns where the text breaks off if it ends inside the last line. Any other unreadable line is an error.
-pub(super) fn visit_lines(
+fn visit_lines(
     bytes: &[u8],
     halt: &Halt,
     mut visit: impl FnMut(Json, usize) -> Result<(), FormatError>,
@@ -86,8 +86,8 @@ pub(super) fn visit_lines(
 
 /// The trace that lines are.
 #[derive(Default)]
-pub(super) struct Lines {
-    pub(super) trace: Trace,
+struct Lines {
+    trace: Trace,
     schemas: Schemas,
     /// Each with its process, its line, and its record.
     numbered: Vec<(ProcessId, Number, usize, usize)>,
@@ -98,7 +98,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Adds the operation or event in a line.
-    pub(super) fn add(&mut self, json: Json, line: usize) -> Result<(), FormatError> {
+    fn add(&mut self, json: Json, line: usize) -> Result<(), FormatError> {
         let at = |wrong: Wrong| wrong.at(Location::Line(line));
         // Only a monitor needs to know how far a process is, but not how many operations there were.
         if json.field("progress").is_some() {
@@ -124,11 +124,11 @@ impl Lines {
         Ok(())
     }
 
-    /// Notes that the text breaks off inside a line. One with another beginning than these may be an operation.
-    pub(super) fn cut(&mut self, text: &[u8], cut: Option<Cut>, others: &[&str]) {
+    /// Notes that the text breaks off inside a line, which may be an operation.
+    fn cut(&mut self, text: &[u8], cut: Option<Cut>) {
         let Some(cut) = cut else { return };
         let rest = text.get(cut.at_byte as usize..).unwrap_or_default().trim_ascii();
-        match others.iter().chain(&["/"]).any(|beginning| rest.starts_with(beginning.as_bytes())) {
+        match ["{\"event\"", "{\"progress\"", "/"].iter().any(|beginning| rest.starts_with(beginning.as_bytes())) {
             true => self.trace.cuts.push(cut),
             false => {
                 let line = text.iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -138,7 +138,7 @@ impl Lines {
     }
 
     /// The trace, with the losses that numbers show.
-    pub(super) fn finish(mut self) -> Result<Trace, FormatError> {
+    fn finish(mut self) -> Result<Trace, FormatError> {
         if !self.numbered.is_empty() {
             find_gaps(&self.numbered, &self.totals, &mut self.trace)?;
             sort_by_number(&self.numbered, &mut self.trace);

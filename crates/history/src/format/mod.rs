@@ -4,12 +4,9 @@
 //! [`FormatError`] with a location; a trace that merely breaks off is read up to there, and
 //! [`Trace::cuts`](crate::Trace::cuts) says so. `FORMAT.md` specifies our own formats.
 
-pub mod antithesis;
 pub mod binary;
-mod clients;
 mod detect;
 mod edn;
-pub mod etcd;
 mod gaps;
 pub mod jepsen;
 pub mod json;
@@ -19,7 +16,6 @@ pub mod msgpack;
 mod node;
 pub mod otlp;
 pub mod porcupine;
-pub mod s2;
 mod schemas;
 pub mod text;
 

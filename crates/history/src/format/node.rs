@@ -102,14 +102,6 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A truth value.
-    pub(super) fn flag(&self) -> Result<bool, FormatError> {
-        match self.json {
-            Json::Bool(flag) => Ok(*flag),
-            _ => Err(self.unexpected("a truth value")),
-        }
-    }
-
     /// An integer, as a number or as text.
     pub(super) fn integer(&self) -> Result<i128, FormatError> {
         let text = match self.json {
