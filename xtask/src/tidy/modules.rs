@@ -1,6 +1,6 @@
-//! A rule about modules: those of a crate do not depend on each other in circles.
+//! A rule about modules: those of a crate, and of some directories, do not depend on each other in circles.
 //!
-//! A module that uses no other module of its crate is in no cycle, and neither is one that no other module uses. Both
+//! A module that uses no other module there is in no cycle, and neither is one that no other module uses. Both
 //! are removed until nothing changes; the remaining modules are cycles, and modules between them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,15 @@ use super::{File, Finding};
 const GROUPS: &[&str] = &["crates/", "fleet/", "sources/"];
 const ALONE: &[&str] = &["xtask/", "fuzz/"];
 
-/// Files that are not modules, but roots of crates.
-const ROOTS: &[&str] = &["main", "bin", "lib"];
+/// Directories whose modules have an order, too, and what comes before the name of a module where another one uses it.
+const DIRECTORIES: &[(&str, &str)] = &[
+    ("crates/history/src/format/", "crate::format::"),
+    ("crates/history/src/format/binary/", "super::"),
+    ("crates/history/src/format/otlp/", "super::"),
+];
+
+/// Files that are not modules beside others, but roots of crates and directories.
+const ROOTS: &[&str] = &["main", "bin", "lib", "mod"];
 
 /// Uses that are ignored, by crate: a module, and the one that it uses. A resolved module of TLA+ carries the data needed
 /// to resolve another expression in it, and an error the function that was applied outside its domain. A procedure
@@ -34,7 +41,9 @@ const NOT_ORDERED: &str = "crates/sched/";
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let crates: BTreeSet<&str> = files.iter().filter_map(|file| crate_of(&file.path)).collect();
     let ordered = crates.into_iter().filter(|krate| *krate != NOT_ORDERED);
-    ordered.filter_map(|krate| check_crate(krate, files)).collect()
+    let of_crates = ordered.filter_map(|krate| check_modules(krate, &format!("{krate}src/"), "crate::", files));
+    let directories = DIRECTORIES.iter();
+    of_crates.chain(directories.filter_map(|(sources, prefix)| check_modules("", sources, prefix, files))).collect()
 }
 
 /// The directory of the crate of a source.
@@ -45,8 +54,7 @@ fn crate_of(path: &str) -> Option<&str> {
     (ALONE.contains(&krate) || GROUPS.iter().any(|group| is_one(group))).then_some(krate)
 }
 
-fn check_crate(krate: &str, files: &[File]) -> Option<Finding> {
-    let sources = &*format!("{krate}src/");
+fn check_modules(krate: &str, sources: &str, prefix: &str, files: &[File]) -> Option<Finding> {
     let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let sources_of = files.iter().filter(|file| file.path.starts_with(sources));
     let code: Vec<(&File, String)> = sources_of.map(|file| (file, code(&file.text))).collect();
@@ -54,7 +62,7 @@ fn check_crate(krate: &str, files: &[File]) -> Option<Finding> {
         let module = file.path.strip_prefix(sources).and_then(|path| path.split(['/', '.']).next());
         if let Some(module) = module.filter(|module| !ROOTS.contains(module)) {
             let is_other = |used: &&str| *used != module && !EXCEPTIONS.contains(&(krate, module, *used));
-            let used = mentioned(code).into_iter().filter(is_other);
+            let used = mentioned(code, prefix).into_iter().filter(is_other);
             uses.entry(module).or_default().extend(used);
         }
     }
@@ -74,9 +82,9 @@ fn check_crate(krate: &str, files: &[File]) -> Option<Finding> {
     }
 }
 
-/// The names that come directly after `crate::`.
-fn mentioned(code: &str) -> Vec<&str> {
-    let after = code.split("crate::").skip(1);
+/// The names that come directly after `prefix`.
+fn mentioned<'a>(code: &'a str, prefix: &str) -> Vec<&'a str> {
+    let after = code.split(prefix).skip(1);
     after
         .flat_map(|rest| match rest.strip_prefix('{') {
             Some(list) => list.split('}').next().unwrap_or_default().split(',').map(first_word).collect(),

@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 
 use crate::Value;
-use crate::format::Problem;
+use crate::format::error::Problem;
 
 /// How deep forms, tags and discarded forms may nest.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -33,6 +33,14 @@ pub(super) enum Form<'a> {
 pub(super) struct Reader<'a> {
     input: &'a str,
     at: usize, // Invariant: a boundary of characters, at most the length of the input.
+}
+
+/// The rest of a text after white space and comments.
+pub(super) fn first_form(text: &str) -> &str {
+    match text.trim_start().strip_prefix(';') {
+        Some(comment) => first_form(comment.split_once('\n').map_or("", |(_, rest)| rest)),
+        None => text.trim_start(),
+    }
 }
 
 impl Form<'_> {

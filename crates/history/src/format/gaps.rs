@@ -5,8 +5,24 @@
 //! Without a count, losses at the end go unnoticed, which a note says. If one process has a count, all have to.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::Trace;
+use crate::{Call, End, Trace};
+
+/// An operation that arrives by itself, with its number in its process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbered {
+    /// Its process.
+    pub process: Arc<str>,
+    /// Its number in its process, from 0; `None` if operations are not numbered, and losses are not noticed.
+    pub seq: Option<u64>,
+    /// A time before it began.
+    pub start: u64,
+    /// Its end.
+    pub end: End,
+    /// The call.
+    pub call: Call,
+}
 
 /// The numbers of the operations of a process.
 #[derive(Debug, Default)]

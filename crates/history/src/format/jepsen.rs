@@ -29,57 +29,70 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::edn::{Form, Reader};
-use super::json::{self, Json};
-use super::{FormatError, Location, Problem};
+use crate::format::edn::{Form, Reader, first_form};
+use crate::format::error::{FormatError, Location, Problem};
+use crate::format::json::{self, Json};
+use crate::format::reader::{TraceReader, text_of, utf8};
 use crate::{Call, Cut, Event as Fault, Halt, ProcessId, Record, Schema, Trace, Value};
 
 /// Reads a history in either notation.
 pub fn read(input: &str) -> Result<Trace, FormatError> {
-    read_until(input, &Halt::default())
+    Jepsen.read(input.as_bytes(), &Halt::default())
 }
 
-/// Reads a trace, stopping when `halt` is raised.
-pub fn read_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
-    let mut events = Events::default();
-    let outcome = if is_json(input) { events.read_json(input, halt) } else { events.read_edn(input, halt) };
-    let mut trace = Trace::default();
-    match outcome {
-        Ok(()) => {}
-        Err(Problem { is_end: true, message, .. }) => {
-            if let Some(at) = events.is_damaged(input) {
-                return Err(locate(
-                    input,
-                    problem(at, format!("{message}, and the form that begins here is not closed")),
-                )
-                .help("events follow it, so this is not where the recording breaks off"));
+/// The reader of both notations.
+pub(super) struct Jepsen;
+
+impl TraceReader for Jepsen {
+    fn detect(&self, first_bytes: &[u8]) -> bool {
+        // Every event has a type.
+        let text = text_of(first_bytes);
+        let has_type = text.contains(":type") || text.contains("\"type\"");
+        first_form(text).starts_with(['{', '[', '(', '#']) && has_type
+    }
+
+    fn read(&self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
+        let input = utf8(bytes)?;
+        let mut events = Events::default();
+        let outcome = if is_json(input) { events.read_json(input, halt) } else { events.read_edn(input, halt) };
+        let mut trace = Trace::default();
+        match outcome {
+            Ok(()) => {}
+            Err(Problem { is_end: true, message, .. }) => {
+                if let Some(at) = events.is_damaged(input) {
+                    return Err(locate(
+                        input,
+                        problem(at, format!("{message}, and the form that begins here is not closed")),
+                    )
+                    .help("events follow it, so this is not where the recording breaks off"));
+                }
+                trace.cuts.push(Cut { part: String::new(), at_byte: events.whole as u64, found: message });
             }
-            trace.cuts.push(Cut { part: String::new(), at_byte: events.whole as u64, found: message });
+            Err(problem) => return Err(locate(input, problem)),
         }
-        Err(problem) => return Err(locate(input, problem)),
+        if halt.is_raised() {
+            return Ok(trace);
+        }
+        let (pairs, faults) = pair(events.list).map_err(|problem| locate(input, problem))?;
+        trace.events = faults;
+        let shape = Shape::new(&pairs);
+        let mut schemas: BTreeMap<(Arc<str>, bool), Arc<Schema>> = BTreeMap::new();
+        let mut processes = HashMap::new();
+        for pair in pairs {
+            let process = *processes.entry(pair.process).or_insert_with(|| {
+                trace.processes.push(pair.process.to_string().into());
+                ProcessId(trace.processes.len() as u32 - 1)
+            });
+            let has_key = shape.has_key(&pair.invocation);
+            let schema = schemas
+                .entry((pair.invocation.f.clone(), has_key))
+                .or_insert_with(|| Arc::new(shape.schema(&pair.invocation.f, has_key)));
+            let is_over = |completion: &&(u64, Event)| completion.1.kind != Kind::Info;
+            let end = pair.completion.as_ref().filter(is_over).map(|completion| completion.0);
+            trace.records.push(Record { process, start: pair.start, end: end.into(), call: shape.call(schema, pair) });
+        }
+        Ok(trace)
     }
-    if halt.is_raised() {
-        return Ok(trace);
-    }
-    let (pairs, faults) = pair(events.list).map_err(|problem| locate(input, problem))?;
-    trace.events = faults;
-    let shape = Shape::new(&pairs);
-    let mut schemas: BTreeMap<(Arc<str>, bool), Arc<Schema>> = BTreeMap::new();
-    let mut processes = HashMap::new();
-    for pair in pairs {
-        let process = *processes.entry(pair.process).or_insert_with(|| {
-            trace.processes.push(pair.process.to_string().into());
-            ProcessId(trace.processes.len() as u32 - 1)
-        });
-        let has_key = shape.has_key(&pair.invocation);
-        let schema = schemas
-            .entry((pair.invocation.f.clone(), has_key))
-            .or_insert_with(|| Arc::new(shape.schema(&pair.invocation.f, has_key)));
-        let is_over = |completion: &&(u64, Event)| completion.1.kind != Kind::Info;
-        let end = pair.completion.as_ref().filter(is_over).map(|completion| completion.0);
-        trace.records.push(Record { process, start: pair.start, end: end.into(), call: shape.call(schema, pair) });
-    }
-    Ok(trace)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -555,7 +568,7 @@ mod tests {
 
     use super::*;
     use crate::History;
-    use crate::format::damaged;
+    use crate::format::damage::damaged;
 
     /// The operations of a trace, one per line, with their times and metadata.
     fn show(trace: &Trace) -> String {

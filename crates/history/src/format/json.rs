@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::format::Problem;
+use crate::format::error::Problem;
 use crate::{BadNumber, Value};
 
 /// How deep arrays and objects may nest.

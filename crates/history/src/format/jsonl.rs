@@ -5,15 +5,14 @@ use std::io::Write;
 use std::str;
 use std::sync::Arc;
 
-use crate::format::detect::is_skipped;
-use crate::format::gaps::{self, Numbers};
+use crate::format::error::{FormatError, Location, Problem, unknown_key};
+use crate::format::gaps::{self, Numbered, Numbers};
 use crate::format::json::Json;
 use crate::format::lanes;
+use crate::format::own::{BLOCKED_BUT, FAILED_BY, MAX_DEPTH, WriteError, is_skipped};
+use crate::format::reader::{TraceReader, first_line};
 pub use crate::format::schemas::Fields;
 use crate::format::schemas::Schemas;
-use crate::format::{
-    BLOCKED_BUT, FAILED_BY, FormatError, Location, MAX_DEPTH, Numbered, Problem, WriteError, unknown_key,
-};
 use crate::{Call, Cut, End, Event, Halt, ProcessId, Record, Trace, Value};
 
 const KEYS: [&str; 12] =
@@ -24,21 +23,32 @@ const EVENT_KEYS: [&str; 5] = ["event", "start", "end", "nodes", "note"];
 /// Reads a trace. A last line that breaks off is a loss, because lines are in any order: the operation in it may be the
 /// write that an earlier line reads. Any other unreadable line is an error.
 pub fn read(bytes: &[u8]) -> Result<Trace, FormatError> {
-    read_until(bytes, &Halt::default())
+    JsonLines.read(bytes, &Halt::default())
 }
 
 /// A lower bound on the length of a line that holds an operation.
 const SHORTEST: usize = 40;
 
-/// Reads a trace, stopping when `halt` is raised.
-pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
-    let mut lines = Lines::default();
-    // Capacity for all lines at once, so that no record is moved; a shorter line has no operation.
-    let count = bytes.iter().filter(|&&byte| byte == b'\n').count();
-    lines.trace.records.reserve(count.min(bytes.len() / SHORTEST));
-    let cut = visit_lines(bytes, halt, |json, line| lines.add(json, line))?;
-    lines.cut(bytes, cut);
-    if halt.is_raised() { Ok(lines.trace) } else { lines.finish() }
+/// The reader of whole files.
+pub(super) struct JsonLines;
+
+impl TraceReader for JsonLines {
+    fn detect(&self, first_bytes: &[u8]) -> bool {
+        let line = first_line(first_bytes);
+        let has = |key: &str| line.contains(key);
+        let is_beside_operations = has("\"process\"") && (has("\"progress\"") || has("\"clock_error\""));
+        line.starts_with('{') && (has("\"action\"") || line.starts_with("{\"event\"") || is_beside_operations)
+    }
+
+    fn read(&self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
+        let mut lines = Lines::default();
+        // Capacity for all lines at once, so that no record is moved; a shorter line has no operation.
+        let count = bytes.iter().filter(|&&byte| byte == b'\n').count();
+        lines.trace.records.reserve(count.min(bytes.len() / SHORTEST));
+        let cut = visit_lines(bytes, halt, |json, line| lines.add(json, line))?;
+        lines.cut(bytes, cut);
+        if halt.is_raised() { Ok(lines.trace) } else { lines.finish() }
+    }
 }
 
 /// Visits the JSON values of lines, with the numbers of the lines. Skips empty lines and comments, and stops when `halt`
@@ -287,13 +297,6 @@ pub fn write_value_of(value: &Value) -> Result<String, String> {
 
 fn message(wrong: Wrong) -> String {
     wrong.message
-}
-
-/// True if a trace in this format may begin with this line, which may break off.
-pub(super) fn detect(first_line: &str) -> bool {
-    let has = |key: &str| first_line.contains(key);
-    let is_beside_operations = has("\"process\"") && (has("\"progress\"") || has("\"clock_error\""));
-    first_line.starts_with('{') && (has("\"action\"") || first_line.starts_with("{\"event\"") || is_beside_operations)
 }
 
 /// The error in a line.

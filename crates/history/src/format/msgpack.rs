@@ -34,7 +34,7 @@ use std::sync::Arc;
 use rmpv::ValueRef;
 use rmpv::decode::{Error, read_value_ref_with_max_depth};
 
-use super::{FormatError, Location};
+use crate::format::error::{FormatError, Location};
 use crate::{Call, Cut, End, Halt, ProcessId, Record, Schema, Trace, Value};
 
 /// How deep the decoder may descend. It takes up to three steps for each level of a value.

@@ -1,8 +1,8 @@
 //! A place in a JSON document, so that every error names it.
 
 use crate::Halt;
+use crate::format::error::{FormatError, Location, Problem};
 use crate::format::json::{Json, Reader};
-use crate::format::{FormatError, Location, Problem};
 
 /// Visits the documents of a text, which follow each other with or without line breaks. Stops when `halt` is raised.
 ///

@@ -7,8 +7,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::edn::{Form, Reader};
-use super::{FormatError, Location};
+use crate::format::edn::{Form, Reader};
+use crate::format::error::{FormatError, Location};
+use crate::format::reader::{TraceReader, first_line, utf8};
 use crate::{Call, End, Halt, ProcessId, Record, Schema, Trace, Value};
 
 /// Reads a log of a key-value store: `put(key, value)`, `append(key, value)` and `get(key) = value`.
@@ -16,24 +17,33 @@ use crate::{Call, End, Halt, ProcessId, Record, Schema, Trace, Value};
 /// Each line is a map such as `{:process 0, :type :invoke, :f :get, :key "7", :value nil}`; the type is `:invoke` or
 /// `:ok`. Every line must be an event.
 pub fn read_kv(input: &str) -> Result<Trace, FormatError> {
-    read_kv_until(input, &Halt::default())
+    KeyValue.read(input.as_bytes(), &Halt::default())
 }
 
-/// Reads a trace, stopping when `halt` is raised.
-pub fn read_kv_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
-    let actions = [
-        schema("put", &["key", "value"], &[]),
-        schema("append", &["key", "value"], &[]),
-        schema("get", &["key"], &["value"]),
-    ];
-    let mut log = Log::new(actions);
-    for (index, line) in input.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        if halt.is_raised() {
-            break;
-        }
-        kv_event(line).and_then(|event| log.add(event)).map_err(|message| at(index, message))?;
+/// The reader of [`read_kv`].
+pub(super) struct KeyValue;
+
+impl TraceReader for KeyValue {
+    fn detect(&self, first_bytes: &[u8]) -> bool {
+        let line = first_line(first_bytes);
+        line.starts_with("{:process") && line.contains(":key ")
     }
-    Ok(log.finish())
+
+    fn read(&self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
+        let actions = [
+            schema("put", &["key", "value"], &[]),
+            schema("append", &["key", "value"], &[]),
+            schema("get", &["key"], &["value"]),
+        ];
+        let mut log = Log::new(actions);
+        for (index, line) in utf8(bytes)?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            if halt.is_raised() {
+                break;
+            }
+            kv_event(line).and_then(|event| log.add(event)).map_err(|message| at(index, message))?;
+        }
+        Ok(log.finish())
+    }
 }
 
 /// Reads a log of an etcd register: `read() = value`, `write(value)` and `cas(from, to) = ok`.
@@ -43,23 +53,34 @@ pub fn read_kv_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
 /// operation that times out, which its type `:info` says, is unfinished. Lines of other loggers, and of processes
 /// that are not numbers, are not events.
 pub fn read_etcd(input: &str) -> Result<Trace, FormatError> {
-    read_etcd_until(input, &Halt::default())
+    Etcd.read(input.as_bytes(), &Halt::default())
 }
 
-/// Reads a trace, stopping when `halt` is raised.
-pub fn read_etcd_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
-    let actions =
-        [schema("read", &[], &["value"]), schema("write", &["value"], &[]), schema("cas", &["from", "to"], &["ok"])];
-    let mut log = Log::new(actions);
-    for (index, line) in input.lines().enumerate() {
-        if halt.is_raised() {
-            break;
-        }
-        if let Some(words) = etcd_words(line) {
-            etcd_event(words).and_then(|event| log.add(event)).map_err(|message| at(index, message))?;
-        }
+/// The reader of [`read_etcd`].
+pub(super) struct Etcd;
+
+impl TraceReader for Etcd {
+    fn detect(&self, first_bytes: &[u8]) -> bool {
+        first_line(first_bytes).contains("jepsen.util - ")
     }
-    Ok(log.finish())
+
+    fn read(&self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
+        let actions = [
+            schema("read", &[], &["value"]),
+            schema("write", &["value"], &[]),
+            schema("cas", &["from", "to"], &["ok"]),
+        ];
+        let mut log = Log::new(actions);
+        for (index, line) in utf8(bytes)?.lines().enumerate() {
+            if halt.is_raised() {
+                break;
+            }
+            if let Some(words) = etcd_words(line) {
+                etcd_event(words).and_then(|event| log.add(event)).map_err(|message| at(index, message))?;
+            }
+        }
+        Ok(log.finish())
+    }
 }
 
 fn at(index: usize, message: String) -> FormatError {
@@ -250,7 +271,7 @@ mod tests {
 
     use super::*;
     use crate::History;
-    use crate::format::damaged;
+    use crate::format::damage::damaged;
 
     fn check(trace: Result<Trace, FormatError>) -> String {
         let trace = match trace {

@@ -14,35 +14,46 @@ use std::io::Write;
 use std::sync::Arc;
 use std::{fmt, str};
 
-use crate::format::detect::is_skipped;
+use crate::format::error::{FormatError, Location};
+use crate::format::own::{BLOCKED_BUT, FAILED_BY, MAX_DEPTH, WriteError, is_skipped};
+use crate::format::reader::{TraceReader, first_line};
 use crate::format::schemas::{Fields, Schemas};
-use crate::format::{BLOCKED_BUT, FAILED_BY, FormatError, Location, MAX_DEPTH, WriteError};
 use crate::op::Word;
 use crate::{BadNumber, End, Halt, Record, Trace, Value};
 
 /// Reads a trace. Empty lines and lines that begin with `//` or `#` are skipped.
 pub fn read(bytes: &[u8]) -> Result<Trace, FormatError> {
-    read_until(bytes, &Halt::default())
+    Text.read(bytes, &Halt::default())
 }
 
-/// Reads a trace, stopping when `halt` is raised.
-pub fn read_until(bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
-    let mut trace = Trace::default();
-    let mut schemas = Schemas::default();
-    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        if halt.is_raised() {
-            break;
-        }
-        let wrong = |message| FormatError::new(Location::Line(index + 1), message);
-        let line = str::from_utf8(line).map_err(|_| wrong("not UTF-8".to_owned()))?.trim();
-        if is_skipped(line.as_bytes()) {
-            continue;
-        }
+/// The reader of whole files.
+pub(super) struct Text;
+
+impl TraceReader for Text {
+    fn detect(&self, first_bytes: &[u8]) -> bool {
+        let line = first_line(first_bytes);
         let mut cursor = Cursor { line, rest: line };
-        let record = cursor.record(&mut trace, &mut schemas).map_err(wrong)?;
-        trace.records.push(record);
+        cursor.process().is_ok() && cursor.times().is_ok()
     }
-    Ok(trace)
+
+    fn read(&self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
+        let mut trace = Trace::default();
+        let mut schemas = Schemas::default();
+        for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            if halt.is_raised() {
+                break;
+            }
+            let wrong = |message| FormatError::new(Location::Line(index + 1), message);
+            let line = str::from_utf8(line).map_err(|_| wrong("not UTF-8".to_owned()))?.trim();
+            if is_skipped(line.as_bytes()) {
+                continue;
+            }
+            let mut cursor = Cursor { line, rest: line };
+            let record = cursor.record(&mut trace, &mut schemas).map_err(wrong)?;
+            trace.records.push(record);
+        }
+        Ok(trace)
+    }
 }
 
 /// Writes a trace, one operation per line.
@@ -71,12 +82,6 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), WriteError> {
         writeln!(out)?;
     }
     Ok(out.flush()?)
-}
-
-/// True if a trace in this format may begin with this line, which may break off.
-pub(super) fn detect(first_line: &str) -> bool {
-    let mut cursor = Cursor { line: first_line, rest: first_line };
-    cursor.process().is_ok() && cursor.times().is_ok()
 }
 
 /// Prints the name of a process: `T3` if it is a number, and quoted if it is ambiguous.

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
-use crate::format::binary::VERSION;
-use crate::format::{FormatError, Location};
+use super::layout::VERSION;
+use crate::format::error::{FormatError, Location, unknown_key};
 
 /// The contents of `manifest.json`. Segments can be read without it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ impl Manifest {
         }
         // Another version may have other keys, so the version is checked first.
         if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(super::super::unknown_key(Location::Part("manifest.json".into(), 0), key, &KEYS));
+            return Err(unknown_key(Location::Part("manifest.json".into(), 0), key, &KEYS));
         }
         let clock = match fields.remove("clock") {
             None | Some(Json::Null) => None,

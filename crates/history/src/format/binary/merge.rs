@@ -10,8 +10,8 @@ use std::collections::{BinaryHeap, HashSet};
 use std::io::Read;
 use std::sync::Arc;
 
-use crate::format::binary::{ReadError, SegmentReader};
-use crate::format::{FormatError, Location};
+use super::read::{ReadError, SegmentReader};
+use crate::format::error::{FormatError, Location};
 use crate::history::BlockedLast;
 use crate::{Call, Cut, Halt, Op, ProcessId, Record, Sequence, Trace};
 

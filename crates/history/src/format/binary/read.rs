@@ -4,16 +4,37 @@
 //! than the buffer. An operation is complete when the next one begins or the segment stops, because until then a
 //! return or metadata may follow; so the reader peeks at the kind of the next record, and holds no operation itself.
 
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::mem;
 use std::str;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use thiserror::Error;
 
-use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, ReadError, VERSION, kind, tag};
-use crate::format::{FormatError, Location, MAX_DEPTH};
-use crate::{Call, Cut, End, Event, ProcessId, Record, Schema, Value};
+use super::layout::{LONG, MAGIC, MAX_ACTION, MAX_BODY, VERSION, kind, tag};
+use crate::format::error::{FormatError, Location};
+use crate::format::own::MAX_DEPTH;
+use crate::{Call, Cut, End, Event, IllFormed, ProcessId, Record, Schema, Value};
+
+/// Why segments could not be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The bytes could not be read.
+    #[error("cannot read {part}: {source}")]
+    Io {
+        /// The segment.
+        part: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The bytes are invalid.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The operations do not form a history.
+    #[error(transparent)]
+    IllFormed(#[from] IllFormed),
+}
 
 /// Reads the operations of one segment, in the order in which they were written.
 #[derive(Debug)]

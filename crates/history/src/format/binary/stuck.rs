@@ -5,8 +5,9 @@
 
 use std::io::Read;
 
-use crate::format::binary::write::varint;
-use crate::format::binary::{ReadError, SegmentReader, kind};
+use super::layout::kind;
+use super::read::{ReadError, SegmentReader};
+use super::write::varint;
 
 /// What completes a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::format::binary::{LONG, MAGIC, MAX_ACTION, MAX_BODY, VERSION, kind, tag};
-use crate::format::{BLOCKED_BUT, FAILED_BY, MAX_DEPTH, WriteError};
+use super::layout::{LONG, MAGIC, MAX_ACTION, MAX_BODY, VERSION, kind, tag};
+use crate::format::own::{BLOCKED_BUT, FAILED_BY, MAX_DEPTH, WriteError};
 use crate::{Call, End, Event, ProcessId, Record, Schema, Trace, Value};
 
 /// Writes the segment of one process. After an error, the bytes written before it are a segment that breaks off

@@ -41,7 +41,7 @@
 use std::collections::HashMap;
 
 use super::span::{Kind, Span, Spans};
-use crate::format::{FormatError, Location};
+use crate::format::error::{FormatError, Location};
 
 /// The drift of a clock that declares none, in parts per million: the tolerance of a common oscillator.
 const DRIFT: u64 = 50;

@@ -22,9 +22,8 @@
 
 use std::sync::Arc;
 
-use super::span::{Attributes, Resource};
 use crate::Value;
-use crate::format::FormatError;
+use crate::format::error::FormatError;
 use crate::format::json::Json;
 use crate::format::jsonl::{self, Fields};
 use crate::format::node::Node;
@@ -62,6 +61,25 @@ const FOREIGN: [&str; 9] = [
 
 /// Where Jaeger says that it has changed a span, in the shape of OTLP.
 const WARNINGS: [&str; 2] = ["@jaeger@warnings", "jaeger.internal.warnings"];
+
+/// Attributes with their values. Those without a [meaning](super::matters) may be left out.
+pub type Attributes = Vec<(String, Json)>;
+
+/// The source of spans.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Resource {
+    /// The clock that its times come from.
+    pub(super) host: String,
+    /// The process, if the resource names one.
+    pub(super) process: Option<String>,
+    pub(super) service: Option<String>,
+    /// The maximum error against true time, in nanoseconds.
+    pub(super) clock_error: Option<u64>,
+    /// The maximum drift against true time, in parts per million.
+    pub(super) clock_drift: Option<u64>,
+    /// The nanoseconds to which its times are rounded down.
+    pub(super) clock_resolution: Option<u64>,
+}
 
 /// An operation as a span records it.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,10 @@
 //! Jaeger can move the spans of other hosts to where it believes them to belong. Such times are a guess, and an error
 //! here.
 
-use super::span::{Attributes, Kind, Raw, Spans};
-use super::{FormatError, convention};
+use super::convention::{self, Attributes};
+use super::span::{Kind, Raw, Spans};
 use crate::Value;
+use crate::format::error::FormatError;
 use crate::format::json::Json;
 use crate::format::node::Node;
 

@@ -15,10 +15,11 @@ use std::sync::Arc;
 use super::convention::Outcome;
 use super::span::{Span, Spans};
 use super::{coarse, span};
+use crate::format::error::{FormatError, Location, Problem};
+use crate::format::gaps::Numbered;
 use crate::format::json::Json;
 use crate::format::node::Node;
 use crate::format::schemas::Schemas;
-use crate::format::{FormatError, Location, Numbered, Problem};
 use crate::{End, Value};
 
 /// Turns spans into operations as they arrive.

@@ -28,53 +28,59 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
-pub use self::convention::matters;
+pub use self::convention::{Attributes, matters};
 use self::convention::{Operation, Outcome};
 pub use self::live::{Arrived, Live};
 use self::span::Span;
-pub use self::span::{Attributes, Kind, Raw, Spans};
-use super::detect::first_key;
-use super::gaps::{self, Numbers};
-use super::lanes::{Lanes, lane_name};
-use super::node::{self, Node};
-use super::schemas::Schemas;
-use super::{FormatError, Location};
+pub use self::span::{Kind, Raw, Spans};
+use crate::format::error::{FormatError, Location};
+use crate::format::gaps::{self, Numbers};
+use crate::format::lanes::{Lanes, lane_name};
+use crate::format::node::{self, Node};
+use crate::format::reader::{TraceReader, first_key, text_of, utf8};
+use crate::format::schemas::Schemas;
 use crate::{End, Halt, Record, Trace, Value};
 
 /// Reads spans in the shape of OTLP or Tempo.
 pub fn read(input: &str) -> Result<Trace, FormatError> {
-    read_until(input, &Halt::default())
-}
-
-/// Reads a trace, stopping when `halt` is raised.
-pub fn read_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
-    read_documents(input, halt, span::read_document)
+    Otlp.read(input.as_bytes(), &Halt::default())
 }
 
 /// Reads spans in the shape of Jaeger's user interface.
 pub fn read_jaeger(input: &str) -> Result<Trace, FormatError> {
-    read_jaeger_until(input, &Halt::default())
+    Jaeger.read(input.as_bytes(), &Halt::default())
 }
 
-/// Reads a trace, stopping when `halt` is raised.
-pub fn read_jaeger_until(input: &str, halt: &Halt) -> Result<Trace, FormatError> {
-    read_documents(input, halt, jaeger::read_document)
-}
+/// The reader of [`read`].
+pub(super) struct Otlp;
 
-/// True if a file that begins like this has the shape of OTLP or Tempo.
-pub(super) fn detect(text: &str) -> bool {
-    match first_key(text) {
-        Some(("resourceSpans" | "batches", _)) => true,
-        Some(("trace" | "result", rest)) => matches!(first_key(rest), Some(("resourceSpans" | "batches", _))),
-        _ => false,
+impl TraceReader for Otlp {
+    fn detect(&self, first_bytes: &[u8]) -> bool {
+        match first_key(text_of(first_bytes)) {
+            Some(("resourceSpans" | "batches", _)) => true,
+            Some(("trace" | "result", rest)) => matches!(first_key(rest), Some(("resourceSpans" | "batches", _))),
+            _ => false,
+        }
+    }
+
+    fn read(&self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
+        read_documents(utf8(bytes)?, halt, span::read_document)
     }
 }
 
-/// True if a file that begins like this has the shape of Jaeger's user interface.
-pub(super) fn detect_jaeger(text: &str) -> bool {
-    let Some(("data", rest)) = first_key(text) else { return false };
-    let Some(element) = rest.trim_start().strip_prefix('[') else { return false };
-    matches!(first_key(element), Some(("traceID" | "spans", _)))
+/// The reader of [`read_jaeger`].
+pub(super) struct Jaeger;
+
+impl TraceReader for Jaeger {
+    fn detect(&self, first_bytes: &[u8]) -> bool {
+        let Some(("data", rest)) = first_key(text_of(first_bytes)) else { return false };
+        let Some(element) = rest.trim_start().strip_prefix('[') else { return false };
+        matches!(first_key(element), Some(("traceID" | "spans", _)))
+    }
+
+    fn read(&self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
+        read_documents(utf8(bytes)?, halt, jaeger::read_document)
+    }
 }
 
 type ReadDocument = fn(&Node<'_>, &mut Spans) -> Result<(), FormatError>;

@@ -7,10 +7,10 @@
 //! An unknown key is an error wherever spans could be below it. Inside a span unknown keys are ignored, because the
 //! protocol adds some from time to time.
 
-use super::convention::{self, Meaning, Operation, Wrong};
+use super::convention::{self, Attributes, Meaning, Operation, Resource, Wrong};
+use crate::format::error::{FormatError, Location};
 use crate::format::json::Json;
 use crate::format::node::Node;
-use crate::format::{FormatError, Location};
 
 /// Spans, and the resources that they belong to.
 #[derive(Debug, Default)]
@@ -68,25 +68,6 @@ pub enum Kind {
     /// It has neither role.
     Other,
 }
-
-/// The source of spans.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Resource {
-    /// The clock that its times come from.
-    pub(super) host: String,
-    /// The process, if the resource names one.
-    pub(super) process: Option<String>,
-    pub(super) service: Option<String>,
-    /// The maximum error against true time, in nanoseconds.
-    pub(super) clock_error: Option<u64>,
-    /// The maximum drift against true time, in parts per million.
-    pub(super) clock_drift: Option<u64>,
-    /// The nanoseconds to which its times are rounded down.
-    pub(super) clock_resolution: Option<u64>,
-}
-
-/// Attributes with their values. Those without a [meaning](super::matters) may be left out.
-pub type Attributes = Vec<(String, Json)>;
 
 /// The list of scopes of a resource, under its present and former names.
 const SCOPES: [&str; 3] = ["scopeSpans", "instrumentationLibrarySpans", "deprecatedScopeSpans"];

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::History;
-use crate::format::damaged;
+use crate::format::damage::damaged;
 
 /// The operations, losses and notes, or the error.
 fn shown(trace: Result<Trace, FormatError>) -> String {

@@ -1,10 +1,12 @@
-//! Detects the format of a file.
+//! The formats in which a trace is a single file, and their readers.
 //!
-//! One table describes every single-file format; a new format is a new row. Rows are tried in order, so a format that
-//! accepts more comes later. Formats that are a directory with a file for each process,
-//! [`binary`](crate::format::binary) and [`msgpack`](crate::format::msgpack), have no row.
+//! Formats that are a directory with a file for each process, [`binary`](crate::format::binary) and
+//! [`msgpack`](crate::format::msgpack), are not among them.
 
-use crate::format::{FormatError, Location, jepsen, jsonl, otlp, porcupine, text};
+use crate::format::error::FormatError;
+use crate::format::own::is_skipped;
+use crate::format::reader::TraceReader;
+use crate::format::{jepsen, jsonl, otlp, porcupine, text};
 use crate::{Halt, Trace, name};
 
 /// A format in which a trace is a single file.
@@ -28,61 +30,31 @@ pub enum Format {
 
 struct Row {
     format: Format,
+    /// The name on the command line.
     name: &'static str,
-    /// True if a file that begins with these bytes is in this format.
-    detect: fn(&[u8]) -> bool,
-    read: fn(&[u8], &Halt) -> Result<Trace, FormatError>,
+    reader: &'static dyn TraceReader,
 }
 
-const TABLE: &[Row] = &[
-    Row {
-        format: Format::PorcupineEtcd,
-        name: "porcupine-etcd",
-        detect: |bytes| first_line(bytes).contains("jepsen.util - "),
-        read: |bytes, halt| porcupine::read_etcd_until(utf8(bytes)?, halt),
-    },
-    Row {
-        format: Format::PorcupineKv,
-        name: "porcupine-kv",
-        detect: |bytes| first_line(bytes).starts_with("{:process") && first_line(bytes).contains(":key "),
-        read: |bytes, halt| porcupine::read_kv_until(utf8(bytes)?, halt),
-    },
-    Row {
-        format: Format::Otlp,
-        name: "otlp",
-        detect: |bytes| otlp::detect(text_of(bytes)),
-        read: |bytes, halt| otlp::read_until(utf8(bytes)?, halt),
-    },
-    Row {
-        format: Format::Jaeger,
-        name: "jaeger",
-        detect: |bytes| otlp::detect_jaeger(text_of(bytes)),
-        read: |bytes, halt| otlp::read_jaeger_until(utf8(bytes)?, halt),
-    },
-    Row {
-        format: Format::JsonLines,
-        name: "jsonl",
-        detect: |bytes| jsonl::detect(first_line(bytes)),
-        read: jsonl::read_until,
-    },
-    Row { format: Format::Text, name: "text", detect: |bytes| text::detect(first_line(bytes)), read: text::read_until },
-    Row {
-        format: Format::Jepsen,
-        name: "jepsen",
-        detect: |bytes| first_form(text_of(bytes)).starts_with(['{', '[', '(', '#']) && has_type(text_of(bytes)),
-        read: |bytes, halt| jepsen::read_until(utf8(bytes)?, halt),
-    },
+/// All readers, in the order in which they are tried: one that accepts more comes later.
+const READERS: &[Row] = &[
+    Row { format: Format::PorcupineEtcd, name: "porcupine-etcd", reader: &porcupine::Etcd },
+    Row { format: Format::PorcupineKv, name: "porcupine-kv", reader: &porcupine::KeyValue },
+    Row { format: Format::Otlp, name: "otlp", reader: &otlp::Otlp },
+    Row { format: Format::Jaeger, name: "jaeger", reader: &otlp::Jaeger },
+    Row { format: Format::JsonLines, name: "jsonl", reader: &jsonl::JsonLines },
+    Row { format: Format::Text, name: "text", reader: &text::Text },
+    Row { format: Format::Jepsen, name: "jepsen", reader: &jepsen::Jepsen },
 ];
 
 impl Format {
     /// The format of a file that begins with these bytes; a few hundred are enough.
     pub fn detect(first_bytes: &[u8]) -> Option<Format> {
-        TABLE.iter().find(|row| (row.detect)(first_bytes)).map(|row| row.format)
+        READERS.iter().find(|row| row.reader.detect(first_bytes)).map(|row| row.format)
     }
 
     /// All formats, in the order in which they are tried.
     pub fn all() -> impl Iterator<Item = Format> {
-        TABLE.iter().map(|row| row.format)
+        READERS.iter().map(|row| row.format)
     }
 
     /// The name of the format on the command line.
@@ -92,7 +64,7 @@ impl Format {
 
     /// The format of this name.
     pub fn by_name(name: &str) -> Option<Format> {
-        TABLE.iter().find(|row| row.name == name).map(|row| row.format)
+        READERS.iter().find(|row| row.name == name).map(|row| row.format)
     }
 
     /// Reads a whole file in this format.
@@ -102,7 +74,7 @@ impl Format {
 
     /// Reads a trace, stopping when `halt` is raised.
     pub fn read_until(self, bytes: &[u8], halt: &Halt) -> Result<Trace, FormatError> {
-        (self.row().read)(bytes, halt)
+        self.row().reader.read(bytes, halt)
     }
 
     /// The line of a file in this format that holds the operation of this name, where operations are lines.
@@ -130,50 +102,8 @@ impl Format {
     }
 
     fn row(self) -> &'static Row {
-        TABLE.iter().find(|row| row.format == self).expect("each format has a row")
+        READERS.iter().find(|row| row.format == self).expect("each format has a row")
     }
-}
-
-fn utf8(bytes: &[u8]) -> Result<&str, FormatError> {
-    let broken = |error: std::str::Utf8Error| {
-        FormatError::new(Location::Byte(error.valid_up_to() as u64), "a byte that is not UTF-8")
-    };
-    std::str::from_utf8(bytes).map_err(broken)
-}
-
-/// The rest after white space and the comments of EDN.
-fn first_form(text: &str) -> &str {
-    match text.trim_start().strip_prefix(';') {
-        Some(comment) => first_form(comment.split_once('\n').map_or("", |(_, rest)| rest)),
-        None => text.trim_start(),
-    }
-}
-
-/// Every event of Jepsen's has a type.
-fn has_type(text: &str) -> bool {
-    text.contains(":type") || text.contains("\"type\"")
-}
-
-/// The first key of an object, and the text after its colon.
-pub(super) fn first_key(text: &str) -> Option<(&str, &str)> {
-    let (key, rest) = text.trim_start().strip_prefix('{')?.trim_start().strip_prefix('"')?.split_once('"')?;
-    Some((key, rest.trim_start().strip_prefix(':')?))
-}
-
-/// True for lines that are not operations: empty ones and comments.
-pub(super) fn is_skipped(line: &[u8]) -> bool {
-    line.is_empty() || line.starts_with(b"//") || line.starts_with(b"#")
-}
-
-/// The longest prefix of the bytes that is text.
-fn text_of(bytes: &[u8]) -> &str {
-    bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
-}
-
-/// The first line that is neither empty nor a comment, without white space around it.
-fn first_line(bytes: &[u8]) -> &str {
-    let lines = text_of(bytes).lines().map(str::trim);
-    lines.filter(|line| !line.is_empty()).find(|line| !line.starts_with("//") && !line.starts_with('#')).unwrap_or("")
 }
 
 #[cfg(test)]
@@ -219,7 +149,7 @@ mod tests {
     fn each_format_has_one_row() {
         for format in Format::all() {
             assert_eq!(Format::by_name(format.name()), Some(format));
-            assert_eq!(TABLE.iter().filter(|row| row.format == format).count(), 1);
+            assert_eq!(READERS.iter().filter(|row| row.format == format).count(), 1);
             assert_eq!(format.read(b""), Ok(Trace::default()));
         }
     }
