@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use omnilink_explore::counted;
 use omnilink_report::clean;
 use omnilink_settings::Known;
+use omnilink_suggest::counted;
 use serde::{Deserialize, Serialize};
 
 use crate::seen::Kind;

@@ -67,7 +67,7 @@ impl Collected {
             if report.history.operations != Some(0) {
                 report.history.operations = Some(operations);
             }
-            report.notes.push(format!("{accepted} of {} are accepted", omnilink_explore::counted(runs, "run")));
+            report.notes.push(format!("{accepted} of {} are accepted", omnilink_suggest::counted(runs, "run")));
             reports.push(report);
         }
         for first in &self.failed {
@@ -75,7 +75,7 @@ impl Collected {
                 |cause: &&Cause| (cause.kind, &cause.cause, &cause.meets) == (first.kind, &first.cause, &first.meets);
             let failing = causes.iter().find(is_it).map_or(1, |cause| cause.runs);
             let note =
-                format!("{failing} of {} fail so, first {}", omnilink_explore::counted(runs, "run"), first.label);
+                format!("{failing} of {} fail so, first {}", omnilink_suggest::counted(runs, "run"), first.label);
             match first.kind {
                 Kind::Unchecked => unchecked.push(Unchecked {
                     history: first.name(),

@@ -3,7 +3,8 @@
 //! A claim covers only explored schedules. It concerns one input and the observed part of the program. Stopped
 //! executions, held-back threads and data races invalidate the claim, and are reported instead.
 
-use omnilink_explore::{counted, strategy};
+use omnilink_explore::strategy;
+use omnilink_suggest::counted;
 use serde_json::json;
 
 use crate::How;

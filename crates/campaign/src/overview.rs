@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use omnilink_explore::{Coverage, counted};
+use omnilink_explore::Coverage;
 use omnilink_report::clean;
+use omnilink_suggest::counted;
 use serde::Serialize;
 
 use crate::causes::{KnownCause, interval, share};
@@ -213,8 +214,7 @@ impl SeenCause {
 
 /// `2026-11-16 10:00`, in UTC.
 fn day_and_time(at: u64) -> String {
-    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at)).unwrap_or(SystemTime::UNIX_EPOCH);
-    humantime::format_rfc3339_seconds(time).to_string()[..16].replace('T', " ")
+    omnilink_explore::format_time(at)[..16].replace('T', " ")
 }
 
 /// Today's date in UTC, such as `2026-11-16`.

@@ -8,8 +8,9 @@ use std::time::Instant;
 
 use omnilink_explore::audit::Audit;
 use omnilink_explore::instrument::cargo::INSTALL_SOURCES;
-use omnilink_explore::{Asked, ExecutionOrder, Workload, counted};
+use omnilink_explore::{Asked, ExecutionOrder, Workload};
 use omnilink_settings::Profile;
+use omnilink_suggest::counted;
 
 use crate::{Campaign, DfsOptions, Error, Event, Harness, How, Scheduling};
 

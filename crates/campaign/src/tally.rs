@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use omnilink_explore::{Blocked, Coverage, Ended, counted};
+use omnilink_explore::{Blocked, Coverage, Ended};
 use omnilink_report::{Report, Unchecked, Verdict, clean};
 use omnilink_settings::Known;
+use omnilink_suggest::counted;
 use serde_json::json;
 
 use crate::Count;

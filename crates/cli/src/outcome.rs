@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use omnilink_campaign::{Error, too_long};
-use omnilink_explore::{Blocked, DataRace, Ended, StoreError, counted};
+use omnilink_explore::{Blocked, DataRace, Ended, StoreError};
 use omnilink_judge::{Failed, InputError};
 use omnilink_report::{Report, Verdict, clean};
+use omnilink_suggest::counted;
 
 use crate::exit::Exit;
 use crate::terminal::{complain, print_complaints};

@@ -1,11 +1,10 @@
 //! `omnilink runs`: the kept runs.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use bytesize::ByteSize;
 use omnilink_campaign::{Ledger, Overview, Since, judge_of, now};
-use omnilink_explore::{Controlled, Ended, Packed, Run, Store, pack, unpack};
+use omnilink_explore::{Controlled, Ended, Packed, Run, Store, format_time, pack, unpack};
 use omnilink_judge::{Case, InputError, Judge, Recording, ShowOptions};
 use omnilink_report::{Comparison, Detail, Report, Side, clean};
 use serde_json::json;
@@ -44,7 +43,13 @@ fn list(store: &Store, format: Output) -> Result<Exit, Exit> {
             for run in &runs {
                 let what = outcome(run);
                 let cause = run.cause.as_deref().map(|cause| format!("  {}", clean(cause))).unwrap_or_default();
-                outln!("{}  {}  {:12}  {}{cause}", clean(&run.id), when(run), clean(what), clean(&run.describe()));
+                outln!(
+                    "{}  {}  {:12}  {}{cause}",
+                    clean(&run.id),
+                    format_time(run.began),
+                    clean(what),
+                    clean(&run.describe())
+                );
             }
         }
     }
@@ -120,11 +125,6 @@ fn outcome(run: &Run) -> &str {
     }
 }
 
-fn when(run: &Run) -> String {
-    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(run.began)).unwrap_or(SystemTime::UNIX_EPOCH);
-    humantime::format_rfc3339_seconds(time).to_string()
-}
-
 fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     // Holds an unpacked bundle while it is shown.
     let unpacked = tempfile::tempdir().map_err(|error| complain("a temporary directory", &InputError::new(error)))?;
@@ -182,7 +182,7 @@ fn failure(run: &Run) -> Option<String> {
 
 fn describe(run: &Run) {
     let spec = run.spec.as_deref().map(|spec| format!(", checked against {}", clean(spec))).unwrap_or_default();
-    outln!("run {} of {}{spec}", clean(&run.id), when(run));
+    outln!("run {} of {}{spec}", clean(&run.id), format_time(run.began));
     outln!("  {}", clean(&run.describe()));
     outln!("  {} ({:.2} s)", clean(&run.command.join(" ")), run.took);
     let environment = &run.environment;
@@ -207,7 +207,7 @@ fn describe(run: &Run) {
 fn describe_control(controlled: &Controlled) {
     let Controlled { strategy, weak, steps, switches, digest, repeats, smaller_than, .. } = controlled;
     let memory = if *weak { ", weak memory as in C11" } else { "" };
-    let steps = omnilink_explore::counted(*steps, "step");
+    let steps = omnilink_suggest::counted(*steps, "step");
     outln!("  controlled by {}{memory}: {steps}, {switches} switches, fingerprint {}", clean(strategy), clean(digest));
     if !repeats {
         outln!("  could not be replayed step by step in a fresh process");

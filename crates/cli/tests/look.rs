@@ -6,6 +6,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use tool::run;
@@ -29,22 +31,9 @@ fn part(page: &Path, name: &str) -> Value {
     let start = format!("id=\"part-{name}\">");
     let base64 = page.split_once(&start).expect("the part").1.split_once('<').expect("its end").0;
     let mut bytes = Vec::new();
-    GzDecoder::new(&*decoded(base64)).read_to_end(&mut bytes).expect("parts are gzip");
+    let packed = STANDARD.decode(base64).expect("parts are base64");
+    GzDecoder::new(&*packed).read_to_end(&mut bytes).expect("parts are gzip");
     serde_json::from_slice(&bytes).expect("the part is JSON")
-}
-
-fn decoded(base64: &str) -> Vec<u8> {
-    let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());
-    for digit in base64.chars().filter_map(|char| digits.find(char)) {
-        bits = bits << 6 | digit as u32;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    bytes
 }
 
 #[test]

@@ -60,11 +60,11 @@ pub use execution::{Controlled, Ending, Execution, ExecutionOrder, Note, STEP_LI
 pub use instrument::{CannotInstrument, Kit};
 pub use newfile::{NewFile, write_file};
 pub use panic::panic_message;
-pub use plan::{Calls, Disturbance, Input, Only, Plan, counted, parse_range};
+pub use plan::{Calls, Disturbance, Input, Only, Plan, parse_range};
 pub use program::{Blocked, Ended, Program, Ran};
 pub use race::{DataRace, Race, RacedAccess, verb};
 #[cfg(feature = "control")]
 pub use runtime::{NoRuntime, Runtime, fingerprint};
 pub use shrink::{Simplified, simplify, without_switch};
-pub use store::{Artifacts, Environment, Run, Store, StoreError, Test, move_to, report_of, schedule_of};
+pub use store::{Artifacts, Environment, Run, Store, StoreError, Test, format_time, move_to, report_of, schedule_of};
 pub use workload::{Asked, BadProfile, Workload};

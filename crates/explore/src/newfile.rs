@@ -25,6 +25,11 @@ enum Target {
 impl NewFile {
     /// Starts a file. Its directory must exist.
     pub fn create(path: &Path) -> io::Result<NewFile> {
+        NewFile::with_mode(path, 0o666)
+    }
+
+    /// Starts a file that has these permissions, less those that the user's mask takes away, if it is new.
+    pub(crate) fn with_mode(path: &Path, mode: u32) -> io::Result<NewFile> {
         // The target of a link is replaced, and the link stays.
         let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let known = match fs::metadata(&place) {
@@ -36,7 +41,7 @@ impl NewFile {
             Err(_) => None,
         };
         let directory = place.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let permissions = Permissions::from_mode(0o666);
+        let permissions = Permissions::from_mode(mode);
         let file = tempfile::Builder::new().prefix(".omnilink-").permissions(permissions).tempfile_in(directory);
         // The temporary name is of no use to the user.
         let file = file.map_err(|error| io::Error::from(error.kind()))?;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use omnilink_suggest::counted;
 use serde::{Deserialize, Serialize};
 
 /// A perturbation of threads, so that they interleave in other ways than they would by themselves.
@@ -172,11 +173,6 @@ impl Input for Plan {
             [(threads, "thread"), (operations, "operation")].map(|(count, what)| counted(count as u64, what));
         format!("seed {}, {threads}, {operations}{each}{disturbed}", self.seed)
     }
-}
-
-/// `1 thread`, `2 threads`: a count with its noun.
-pub fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// A number, or two with `..` between them, both included.

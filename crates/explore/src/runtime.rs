@@ -6,12 +6,14 @@
 
 use std::fs;
 use std::hash::Hasher as _;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use flate2::read::GzDecoder;
 use fnv::FnvHasher;
+
+use crate::newfile::NewFile;
 
 /// The library's bytes, which are embedded compressed; empty on unsupported platforms.
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -87,14 +89,9 @@ pub(crate) fn write(path: &Path, bytes: &[u8], is_executable: bool) -> io::Resul
     if fs::read(path).is_ok_and(|found| found == bytes) {
         return Ok(());
     }
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    let mode = if is_executable { 0o755 } else { 0o644 };
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-    let file = builder.tempfile_in(directory)?;
-    fs::write(file.path(), bytes)?;
-    file.persist(path)?;
-    Ok(())
+    let mut file = NewFile::with_mode(path, if is_executable { 0o755 } else { 0o644 })?;
+    file.write_all(bytes)?;
+    file.commit()
 }
 
 /// Names file contents; not resistant to attacks.

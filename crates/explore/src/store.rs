@@ -11,6 +11,7 @@
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +86,7 @@ impl Run {
             Ended::Finished => return None,
             Ended::Crashed { how, .. } => how.clone(),
             Ended::Stuck { how, .. } => format!("stuck: {how}"),
-            Ended::TooLong { steps } => format!("longer than {}", crate::counted(*steps, "step")),
+            Ended::TooLong { steps } => format!("longer than {}", omnilink_suggest::counted(*steps, "step")),
             Ended::BrokenOff { why } => format!("aborted: {why}"),
             Ended::TimedOut { .. } | Ended::Interrupted => "did not end, and was stopped".to_owned(),
         })
@@ -382,6 +383,15 @@ impl Run {
     }
 }
 
+/// A number of seconds since 1970 as a time in UTC: `2026-11-16T10:00:00Z`.
+pub fn format_time(seconds: u64) -> String {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.min(LATEST));
+    humantime::format_rfc3339_seconds(time).to_string()
+}
+
+/// The last second of the year 9999, the last one that has a text.
+const LATEST: u64 = 253_402_300_799;
+
 /// Moves a trace, also across file systems.
 pub fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     match fs::rename(from, to) {
@@ -556,6 +566,12 @@ pub(crate) mod tests {
         insta::assert_snapshot!(strange("Queue.tla", "../../Queue.tla"), @"`../../Queue.tla` is not a specification name");
         assert_eq!(store.remove_damaged().unwrap(), 1);
         assert!(!store.path("abc123").exists() && store.path("abd456").exists());
+    }
+
+    #[test]
+    fn every_number_of_seconds_is_a_time() {
+        let texts = [0, 1_794_783_600, u64::MAX].map(format_time);
+        assert_eq!(texts, ["1970-01-01T00:00:00Z", "2026-11-15T23:00:00Z", "9999-12-31T23:59:59Z"]);
     }
 
     #[test]

@@ -59,6 +59,7 @@ use omnilink_history::{Cut, OpId, Precedence, Stop};
 use omnilink_models::Model;
 use omnilink_report::Report;
 use omnilink_search::{Criterion, Stats};
+use omnilink_suggest::counted;
 use omnilink_weak::{Class, Context, Level};
 
 use builtin::Builtin;
@@ -445,10 +446,7 @@ impl Limits for Stages<'_> {
 /// The report on a history that was given up early: only the progress of the check. If only the reasons of a rejection
 /// are missing, the history is rejected.
 pub fn given_up(label: &str, spec: &str, level: &Level, stop: Stop, stage: Stage, operations: u64) -> Report {
-    let count = |done: &str| {
-        let noun = if operations == 1 { "operation" } else { "operations" };
-        (operations > 0).then(|| format!("{operations} {noun} {done}"))
-    };
+    let count = |done: &str| (operations > 0).then(|| format!("{} {done}", counted(operations, "operation")));
     let note = match stage {
         Stage::Preparing | Stage::Searching | Stage::Showing => None,
         Stage::Reading => count("read until then"),

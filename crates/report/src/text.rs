@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
+use omnilink_suggest::plural;
 use unicode_width::UnicodeWidthStr;
 
 use crate::data::{
@@ -514,7 +515,7 @@ impl Sections<'_> {
                 continue;
             };
             let states: Vec<String> = reason.states.iter().map(|state| (state + 1).to_string()).collect();
-            let noun = if states.len() == 1 { "state" } else { "states" };
+            let noun = plural(states.len() as u64, "state");
             let states = list(&states, "and", BRIEF_ROWS);
             self.line(4, &format!("{op}: {} is not enabled in {noun} {states}", clean(&guard.action)));
             self.guard(guard, &reason.states);

@@ -1,11 +1,17 @@
-//! Suggestions for misspelled names: one similarity measure for every name that a user types.
+//! Words of messages: suggestions for misspelled names, by one similarity measure for every name that a user types, and
+//! nouns after numbers.
 //!
 //! ```
 //! let models = ["register", "queue", "stack"];
 //! assert_eq!(omnilink_suggest::closest("regsiter", models), Some("register"));
 //! assert_eq!(omnilink_suggest::hint("quue", models).as_deref(), Some("did you mean `queue`?"));
 //! assert_eq!(omnilink_suggest::hint("map", models), None);
+//! assert_eq!(omnilink_suggest::counted(2, "model"), "2 models");
 //! ```
+
+mod counts;
+
+pub use counts::{counted, plural};
 
 /// The candidate closest to a name, or `None` if all are too far from it: at most one edit per four characters. Case
 /// does not count. A name is not a suggestion for itself, and a name of at most two characters is close to too many

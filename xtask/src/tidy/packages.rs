@@ -32,7 +32,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("sched", &["schedule"]),
     ("tla-syntax", &[]),
     ("tla", &["tla-syntax", "suggest"]),
-    ("report", &[]),
+    ("report", &["suggest"]),
     ("page", &["report"]),
     ("validate", &["history", "settings", "search", "suggest", "tla", "report"]),
     ("logs", &["history", "settings", "suggest", "tla-syntax", "tla", "report", "validate"]),
@@ -47,6 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "history",
             "settings",
+            "suggest",
             "search",
             "models",
             "lineup",
@@ -68,7 +69,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("engine", &["history", "judge", "keyed"]),
     ("python", &["judge", "keyed"]),
     ("explore", &["history", "settings", "suggest", "report", "schedule", "sched"]),
-    ("campaign", &["history", "settings", "lineup", "report", "judge", "schedule", "explore", "weak"]),
+    ("campaign", &["history", "settings", "suggest", "lineup", "report", "judge", "schedule", "explore", "weak"]),
     (
         "cli",
         &[

@@ -10,9 +10,10 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use omnilink_campaign::{DfsOptions, Error, FailedTest, How, Scheduling, TestRun, TestVerdict, Testing};
-use omnilink_explore::{Blocked, Ended, Run, Store, audit, counted, panic_message};
+use omnilink_explore::{Blocked, Ended, Run, Store, audit, panic_message};
 use omnilink_report::clean;
 use omnilink_settings::{FILE_NAME, KnownRace, Settings};
+use omnilink_suggest::counted;
 
 use super::CALLED_IN;
 use super::libtest::{Listed, Selection, arguments_for, own_output};

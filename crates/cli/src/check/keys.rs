@@ -6,12 +6,13 @@ use std::sync::Arc;
 use omnilink_campaign::interval;
 use omnilink_columns::file::TableWriter;
 use omnilink_columns::{Key, Keys, Text};
-use omnilink_explore::{NewFile, counted};
+use omnilink_explore::NewFile;
 use omnilink_fleet::arrow::array::{Array, RecordBatch};
 use omnilink_fleet::{Error, Job, Summary};
 use omnilink_history::{History, Trace};
 use omnilink_judge::{Case, InputError, Judge, Recording, ShowOptions};
 use omnilink_report::{Detail, Problem, Report, Timeline, Unchecked, clean};
+use omnilink_suggest::counted;
 
 use super::output;
 use super::{Found, specification};

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use omnilink_judge::{Judge, Limits as _, Recording, quoted};
 use omnilink_report::clean;
+use omnilink_suggest::counted;
 use omnilink_weak::{ByAction, Found, Level};
 use serde_json::json;
 
-use super::{histories, specification};
+use super::specification;
 use crate::args::{CheckArgs, CheckOutput};
 use crate::exit::Exit;
 use crate::limits::Limits;
@@ -32,7 +33,11 @@ pub(super) fn find(args: &CheckArgs) -> Result<Exit, Exit> {
     let tell = |by_action: &ByAction| {
         if is_text {
             limits.print(|| {
-                outln!("the strongest levels of {} against {}:", histories(recordings.len()), clean(&spec));
+                outln!(
+                    "the strongest levels of {} against {}:",
+                    counted(recordings.len() as u64, "history"),
+                    clean(&spec)
+                );
                 show_by_action(by_action);
             });
         }

@@ -15,6 +15,7 @@ use omnilink_explore::NewFile;
 use omnilink_judge::input::InputError;
 use omnilink_judge::{Case, Failed, Judge, Recording, ShowOptions, Stage, is_tla};
 use omnilink_report::{Coverage, Detail, Problem, Report, Timeline, Unchecked, Verdict, clean};
+use omnilink_suggest::counted;
 
 use self::advice::Kind;
 use crate::args::{CheckArgs, CheckOutput, Extra};
@@ -101,11 +102,6 @@ impl Found {
     }
 }
 
-/// The number of histories in words.
-fn histories(many: usize) -> String {
-    if many == 1 { "1 history".to_owned() } else { format!("{many} histories") }
-}
-
 impl Asked {
     /// Writes the output that follows the check of all histories.
     fn conclude(&self, found: &Found) -> Exit {
@@ -116,7 +112,7 @@ impl Asked {
         if let Some(coverage) =
             coverage.as_ref().filter(|_| self.args.coverage && self.args.format == CheckOutput::Human)
         {
-            outln!("coverage of {} by {}", clean(&self.spec()), histories(found.reports.len()));
+            outln!("coverage of {} by {}", clean(&self.spec()), counted(found.reports.len() as u64, "history"));
             out!("{}", coverage.text());
         }
         let vacuous = if self.args.strict { found.vacuous(coverage.as_ref()) } else { Vec::new() };

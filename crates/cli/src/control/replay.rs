@@ -40,7 +40,7 @@ fn replay(args: &ReplayArgs) -> Result<Exit, Exit> {
     let digest = replay.run.controlled.as_ref().map_or("", |controlled| &controlled.digest);
     outln!(
         "replayed{times}: {}, the same addresses and values as when it ran (fingerprint {digest})",
-        omnilink_explore::counted(steps, "step")
+        omnilink_suggest::counted(steps, "step")
     );
     Ok(exit)
 }

@@ -1,7 +1,8 @@
 //! `omnilink shrink`: a smaller run that fails for the same reason.
 
 use omnilink_campaign::{Effort, Error, Shrunk, Smaller};
-use omnilink_explore::{Controlled, Ended, Input, Only, Plan, Run, counted};
+use omnilink_explore::{Controlled, Ended, Input, Only, Plan, Run};
+use omnilink_suggest::counted;
 
 use super::load;
 use crate::args::ShrinkArgs;
@@ -38,10 +39,9 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
 
 fn size(run: &Run) -> String {
     let Some(Controlled { steps, switches, .. }) = &run.controlled else { return String::new() };
-    let noun = if *switches == 1 { "switch" } else { "switches" };
     let Plan { only, threads, operations, .. } = &run.plan;
     let operations = only.as_ref().map_or(threads * operations, Only::operations) as u64;
     // A test with threads of its own has none.
     let operations = if operations > 0 { counted(operations, "operation") + ", " } else { String::new() };
-    format!("{operations}{}, {switches} {noun}", counted(*steps, "step"))
+    format!("{operations}{}, {}", counted(*steps, "step"), counted(*switches as u64, "switch"))
 }

@@ -8,6 +8,7 @@ use omnilink_harness::{Drift, Files, Plan, cpp, drift, rust};
 use omnilink_judge::Complaint;
 use omnilink_judge::load::{Around, Parts, read};
 use omnilink_settings::Settings;
+use omnilink_suggest::counted;
 use omnilink_tla::config::{Assignment, Literal, LiteralKind, Meaning};
 use omnilink_tla::program::LinkOptions;
 use omnilink_tla::value::Value;
@@ -188,9 +189,9 @@ fn command(args: &GenArgs) -> String {
 }
 
 pub(super) fn counts(plan: &Plan) -> String {
-    let count = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-    let outcomes = plan.calls.iter().map(|call| call.outcomes.len()).sum();
-    let mut text = format!("{} with {}", count(plan.calls.len(), "call"), count(outcomes, "outcome"));
+    let outcomes: usize = plan.calls.iter().map(|call| call.outcomes.len()).sum();
+    let (calls, outcomes) = (counted(plan.calls.len() as u64, "call"), counted(outcomes as u64, "outcome"));
+    let mut text = format!("{calls} with {outcomes}");
     if !plan.unsupported.is_empty() {
         let left_out: Vec<&str> = plan.unsupported.iter().map(|left_out| left_out.action.as_str()).collect();
         text.push_str(&format!(", without {}", left_out.join(", ")));

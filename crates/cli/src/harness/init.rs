@@ -100,7 +100,7 @@ fn tell_created(created: &[TextFile], main: &str, functions: &[String]) {
 
 fn added_lines(added: &[String]) -> String {
     let count: usize = added.iter().map(|added| added.trim().lines().count()).sum();
-    format!("{count} line{} added", if count == 1 { "" } else { "s" })
+    format!("{} added", omnilink_suggest::counted(count as u64, "line"))
 }
 
 /// An error if one of the files exists.

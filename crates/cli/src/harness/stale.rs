@@ -158,7 +158,8 @@ impl Existing<'_> {
             return Ok(());
         }
         let names: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
-        let (noun, say) = if names.len() == 1 { ("function", "says") } else { ("functions", "say") };
+        let noun = omnilink_suggest::plural(names.len() as u64, "function");
+        let say = if names.len() == 1 { "says" } else { "say" };
         let message = format!("{}: fill in the {noun} {}, which still {say} `todo`", path.display(), names.join(", "));
         let help = "each makes one call of your system and returns its result; a call that the system does not have goes \
                     into `unsupported` of `[harness]`";

@@ -8,6 +8,7 @@ use bytesize::ByteSize;
 use omnilink_explore::{Run, Store, report_of};
 use omnilink_judge::{Failed, InputError};
 use omnilink_page::{Index, IndexRun};
+use omnilink_suggest::counted;
 
 use super::subject::{Recording, settings, wrong_run};
 use crate::args::ReportArgs;
@@ -77,7 +78,7 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     let path = directory.join("index.html");
     write_page(&path, &page).map_err(|error| complain(&path, &error))?;
     let size = ByteSize((bytes + page.len()) as u64);
-    outln!("{}: {pages} {}, {}", path.display(), if pages == 1 { "run" } else { "runs" }, size.display().si());
+    outln!("{}: {}, {}", path.display(), counted(pages as u64, "run"), size.display().si());
     Ok(exit)
 }
 

@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 use omnilink_campaign::{
     DfsOptions, Exploration, How, Isolated, LineupVerdict, ObjectProgram, Raced, Tested, Unexplained,
 };
-use omnilink_explore::{Blocked, Controlled, Ended, Program, Store, counted};
+use omnilink_explore::{Blocked, Controlled, Ended, Program, Store};
 use omnilink_judge::InputError;
 use omnilink_lineup::{Observations, Test};
 use omnilink_report::clean;
 use omnilink_settings::Accepted;
+use omnilink_suggest::counted;
 use serde_json::json;
 
 use self::rounds::{Meetings, Named, Round};

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use omnilink_campaign::{LineupVerdict, Tested};
-use omnilink_explore::counted;
 use omnilink_report::clean;
+use omnilink_suggest::counted;
 
 use crate::exit::Exit;
 use crate::limits;

@@ -28,8 +28,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ::omnilink_monitor::{Counts, MonitorOptions};
-use omnilink_explore::counted;
 use omnilink_judge::InputError;
+use omnilink_suggest::counted;
 
 use crate::args::MonitorArgs;
 use crate::exit::Exit;

@@ -8,9 +8,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ::omnilink_monitor::Alert;
-use omnilink_explore::counted;
 use omnilink_judge::InputError;
 use omnilink_report::visible_json;
+use omnilink_suggest::counted;
 
 use super::wrong;
 use crate::args::MonitorArgs;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use indicatif::HumanCount;
 use omnilink_judge::Complaint;
+use omnilink_suggest::{counted, plural};
 use omnilink_tla::machine::{Label, Machine, State};
 use omnilink_tla::program::{Program, Property};
 use omnilink_tla::reach::{During, Limit, TraceStep, Verdict, shown};
@@ -63,8 +64,7 @@ fn claims(outcome: &Outcome<'_>) -> String {
     let program = outcome.program;
     let assumptions = match program.module.assumptions.len() {
         0 => "nothing to check".to_owned(),
-        1 => "1 assumption".to_owned(),
-        many => format!("{many} assumptions"),
+        many => counted(many as u64, "assumption"),
     };
     let names = names(program).join(", ");
     match (program.init.is_some(), names.is_empty(), program.check_deadlock) {
@@ -240,9 +240,9 @@ fn counts(outcome: &Outcome<'_>) -> String {
         format!("; {seconds:.1} s, {rate} states per second")
     };
     format!(
-        "{} state{} generated, {} distinct, {} left, depth {}{rate}",
+        "{} {} generated, {} distinct, {} left, depth {}{rate}",
         HumanCount(stats.generated),
-        if stats.generated == 1 { "" } else { "s" },
+        plural(stats.generated, "state"),
         HumanCount(stats.distinct),
         HumanCount(stats.queued),
         stats.depth,

@@ -5,6 +5,7 @@ use std::path::Path;
 use omnilink_history::{Call, History, Op, Precedence};
 use omnilink_judge::{Bound, Failed, InputError, Recording, is_tla, witness_line};
 use omnilink_models::{Model, Visitor, with_model};
+use omnilink_suggest::counted;
 use omnilink_validate::NoAnswer;
 
 use super::export;
@@ -42,9 +43,8 @@ pub(crate) fn run(command: &WitnessCommand) -> Exit {
     };
     match outcome {
         Ok(Ok(Verified { steps, states })) => {
-            let (step, state) =
-                (if steps == 1 { "step" } else { "steps" }, if states == 1 { "state" } else { "states" });
-            outln!("verified: {steps} {step}, {states} {state} possible at the end");
+            let (steps, states) = (counted(steps as u64, "step"), counted(states as u64, "state"));
+            outln!("verified: {steps}, {states} possible at the end");
             Exit::Accepted
         }
         Ok(Err((line, why))) => {

@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use omnilink_suggest::counted;
+
 use crate::{Call, End, Trace};
 
 /// An operation that arrives by itself, with its number in its process.
@@ -41,10 +43,10 @@ pub(super) fn find(mut processes: BTreeMap<&str, Numbers>, seq: &str, count: &st
     processes.values_mut().for_each(|numbers| numbers.given.sort_unstable());
     let are_counted = processes.values().any(|numbers| numbers.count.is_some());
     let (mut unnumbered, mut unended) = (0, 0);
-    for (process, Numbers { given, without, count: counted, total }) in &processes {
+    for (process, Numbers { given, without, count: announced, total }) in &processes {
         let mut lost = |missing: u64, place: String| {
-            let (noun, verb) = if missing == 1 { ("operation", "is") } else { ("operations", "are") };
-            trace.losses.push(format!("{missing} {noun} of {process} {verb} missing{place}"));
+            let (operations, verb) = (counted(missing, "operation"), if missing == 1 { "is" } else { "are" });
+            trace.losses.push(format!("{operations} of {process} {verb} missing{place}"));
         };
         if let Some(&first) = given.first().filter(|first| **first > 0) {
             lost(first, format!(" before seq {first}"));
@@ -55,9 +57,11 @@ pub(super) fn find(mut processes: BTreeMap<&str, Numbers>, seq: &str, count: &st
         let last = given.last();
         let seen = last.map_or(*without, |last| last.saturating_add(1));
         let behind = last.map_or_else(String::new, |last| format!(" after seq {last}"));
-        match (*counted).or(*total) {
-            Some(counted) if counted > seen => lost(counted - seen, format!("{behind}: `{count}` is {counted}")),
-            Some(counted) if counted == seen => {}
+        match (*announced).or(*total) {
+            Some(announced) if announced > seen => {
+                lost(announced - seen, format!("{behind}: `{count}` is {announced}"));
+            }
+            Some(announced) if announced == seen => {}
             _ if are_counted => trace
                 .losses
                 .push(format!("operations of {process} may be missing{behind}: no `{count}` of {seen} is there")),
@@ -70,13 +74,12 @@ pub(super) fn find(mut processes: BTreeMap<&str, Numbers>, seq: &str, count: &st
             trace.losses.push(format!("several operations of {process} have seq {number}"));
         }
     }
-    let processes = |count: usize| if count == 1 { "1 process".into() } else { format!("{count} processes") };
     if unnumbered > 0 {
-        let which = processes(unnumbered);
+        let which = counted(unnumbered, "process");
         trace.notes.push(format!("lost operations of {which} would go unnoticed: they have no `{seq}`"));
     }
     if unended > 0 {
-        let which = processes(unended);
+        let which = counted(unended, "process");
         trace.notes.push(format!(
             "operations lost at the end of {which} would go unnoticed: no `{count}` says how many there were"
         ));

@@ -520,7 +520,7 @@ fn foreign(name: &str) -> Option<&'static str> {
 }
 
 fn arguments(count: usize) -> String {
-    if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
+    omnilink_suggest::counted(count as u64, "argument")
 }
 
 pub(super) fn slot_id(slot: usize) -> SlotId {

@@ -28,6 +28,8 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
+use omnilink_suggest::counted;
+
 pub use self::convention::{Attributes, matters};
 use self::convention::{Operation, Outcome};
 pub use self::live::{Arrived, Live};
@@ -107,12 +109,12 @@ fn assemble(mut spans: Spans) -> Result<Trace, FormatError> {
     trace.notes.extend(uncertain);
     let others = spans.list.iter().filter(|span| !span.matters()).count();
     if others > 0 {
-        let (noun, verb) = if others == 1 { ("span", "was") } else { ("spans", "were") };
-        trace.notes.push(format!("{others} {noun} without an attribute `omnilink.*` {verb} left out"));
+        let (spans, verb) = (counted(others as u64, "span"), if others == 1 { "was" } else { "were" });
+        trace.notes.push(format!("{spans} without an attribute `omnilink.*` {verb} left out"));
     }
     if duplicates > 0 {
-        let (noun, verb) = if duplicates == 1 { ("duplicate", "was") } else { ("duplicates", "were") };
-        trace.notes.push(format!("{duplicates} {noun} of spans {verb} dropped"));
+        let (copies, verb) = (counted(duplicates as u64, "duplicate"), if duplicates == 1 { "was" } else { "were" });
+        trace.notes.push(format!("{copies} of spans {verb} dropped"));
     }
     let timed = |span: &Span| -> Option<Timed> {
         let operation = span.content.operation.clone()?;

@@ -7,6 +7,11 @@
 //! An unknown key is an error wherever spans could be below it. Inside a span unknown keys are ignored, because the
 //! protocol adds some from time to time.
 
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use omnilink_suggest::counted;
+
 use super::convention::{self, Attributes, Meaning, Operation, Resource, Wrong};
 use crate::format::error::{FormatError, Location};
 use crate::format::json::Json;
@@ -215,9 +220,9 @@ impl Spans {
             convention::read(attributes, &about, &self.resources[resource]).map_err(named)?;
         let is_damaged = dropped > 0;
         if is_damaged {
-            let noun = if dropped == 1 { "attribute" } else { "attributes" };
+            let lost = counted(dropped, "attribute");
             let what = if operation.is_some() { "is an operation that" } else { "may be an operation: it" };
-            self.losses.push(format!("span {id:016x} of trace {trace:032x} {what} lost {dropped} {noun}"));
+            self.losses.push(format!("span {id:016x} of trace {trace:032x} {what} lost {lost}"));
         }
         let content = Content { parent, kind, start, precision, end, is_error, operation, count, is_damaged };
         self.list.push(Span { line, trace, id, content, resource });
@@ -306,26 +311,17 @@ pub(super) fn read_id(node: &Node<'_>, bytes: usize) -> Result<u128, FormatError
     })
 }
 
+/// Without padding; the bits of the last digit that belong to no byte count for nothing.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// Big-endian bytes, in either alphabet of base64, with or without padding.
 fn base64(text: &str, bytes: usize) -> Option<u128> {
-    let digits = text.trim_end_matches('=');
-    if digits.len() != (bytes * 4).div_ceil(3) {
-        return None;
-    }
-    let (mut id, mut pending, mut bits) = (0_u128, 0_u32, 0);
-    for digit in digits.bytes() {
-        let digit = match digit {
-            b'A'..=b'Z' => digit - b'A',
-            b'a'..=b'z' => digit - b'a' + 26,
-            b'0'..=b'9' => digit - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        (pending, bits) = (pending << 6 | u32::from(digit), bits + 6);
-        if bits >= 8 {
-            bits -= 8;
-            id = id << 8 | u128::from(pending >> bits & 0xff);
-        }
-    }
-    Some(id)
+    let digits = text.trim_end_matches('=').replace('-', "+").replace('_', "/");
+    let id = BASE64.decode(digits).ok().filter(|id| id.len() == bytes)?;
+    Some(id.into_iter().fold(0, |id, byte| id << 8 | u128::from(byte)))
 }
