@@ -94,10 +94,13 @@ fn section(text: &mut String, words: &[&str], help: &str) {
     write!(text, "\n{level} {}\n\n```text\n{help}\n```\n", words.join(" ")).expect("writing to a string succeeds");
 }
 
-/// The subcommands that a help text lists, without `help`.
+/// The subcommands that a help text lists, without `help`: no other lines are indented by two spaces and begin with a letter.
+/// Then those that it only names.
 fn subcommands(help: &str) -> impl Iterator<Item = &str> {
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let is_command = |line: &&str| line.starts_with(|first: char| first.is_ascii_lowercase());
+    let lines = help.lines().filter_map(|line| line.strip_prefix("  ")).filter(is_command);
+    let unlisted = help.split_once("Not listed: ").map_or("", |(_, names)| names).split([',', ' ', '\n']);
+    let names = lines.filter_map(|line| line.split(' ').next()).chain(unlisted);
     names.filter(|name| !name.is_empty() && *name != "help")
 }
 
@@ -110,9 +113,10 @@ mod tests {
         let mut help = |words: &[&str]| {
             let commands = match words {
                 [] => {
-                    "\n\nCommands:\n  spec  Work with a specification\n        of any size\n  view  Show\n  help  Print"
+                    "\n\nLook:\n  spec  Work with a specification\n        of any size\n\nThis machine:\n  view  Show\n\n\
+                     Options:\n  -h, --help  Print\n\nNot listed: man"
                 }
-                ["spec"] => "\n\nCommands:\n  check  Check\n\nOptions:\n  -h",
+                ["spec"] => "\n\nCommands:\n  check  Check\n  help   Print\n\nOptions:\n  -h",
                 _ => "\n          \n",
             };
             Ok(format!("Does {}{commands}\n", words.join(" ")))
@@ -121,8 +125,15 @@ mod tests {
         let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(
             headings,
-            ["# Commands", "## omnilink", "## omnilink spec", "### omnilink spec check", "## omnilink view"]
+            [
+                "# Commands",
+                "## omnilink",
+                "## omnilink spec",
+                "### omnilink spec check",
+                "## omnilink view",
+                "## omnilink man"
+            ]
         );
-        assert!(text.ends_with("```text\nDoes view\n```\n"));
+        assert!(text.ends_with("```text\nDoes man\n```\n"));
     }
 }

@@ -6,17 +6,16 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use clap::CommandFactory as _;
 use clap_mangen::Man;
 use omnilink_judge::InputError;
 
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::{self, CompletionsArgs, ManArgs};
 use crate::exit::Exit;
 use crate::files;
 use crate::terminal::complain;
 
 pub(crate) fn write_completions(args: &CompletionsArgs) -> Exit {
-    let (mut command, mut script) = (Cli::command(), Vec::new());
+    let (mut command, mut script) = (args::command(true), Vec::new());
     let name = command.get_name().to_owned();
     clap_complete::generate(args.shell, &mut command, name, &mut script);
     out!("{}", String::from_utf8_lossy(&script));
@@ -29,7 +28,7 @@ pub(crate) fn write_pages(args: &ManArgs) -> Exit {
         return complain(&args.out.display().to_string(), &cannot(error));
     }
     // `omnilink help` has no page of its own: each page is the help of one command.
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = args::command(true).disable_help_subcommand(true);
     command.build();
     match write_page(&command, &args.out) {
         Ok(()) => Exit::Accepted,

@@ -33,7 +33,7 @@ mod verification;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 use omnilink_report::Detail;
 
 use crate::args::{Cli, Color, Command, ExportCommand};
@@ -51,7 +51,8 @@ fn main() -> ExitCode {
             return terminal::finish(exit).into();
         }
     };
-    let cli = Cli::parse_from(arguments);
+    let mut matches = args::command(arguments.len() > 1).get_matches_from(arguments);
+    let cli = Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit());
     match cli.color {
         Color::Auto => anstream::ColorChoice::Auto,
         Color::Always => anstream::ColorChoice::Always,

@@ -20,8 +20,11 @@ fn commands() -> Vec<Vec<String>> {
     while let Some(words) = waiting.pop() {
         let args: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();
         let help = output(&args);
-        let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-        let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        // No other lines are indented by two spaces and begin with a letter.
+        let is_command = |line: &&str| line.starts_with(|first: char| first.is_ascii_lowercase());
+        let lines = help.lines().filter_map(|line| line.strip_prefix("  ")).filter(is_command);
+        let unlisted = help.split_once("Not listed: ").map_or("", |(_, names)| names).split([',', ' ', '\n']);
+        let names = lines.filter_map(|line| line.split(' ').next()).chain(unlisted);
         for name in names.filter(|name| !name.is_empty() && *name != "help") {
             waiting.push(words.iter().cloned().chain([name.to_owned()]).collect());
         }
@@ -66,7 +69,7 @@ fn every_shell_knows_every_command() {
 }
 
 /// The requests that pages use. `man` ignores others, with the rest of their line.
-const REQUESTS: [&str; 9] = [".TH", ".SH", ".TP", ".IP", ".RS", ".RE", ".br", ".ie", ".el"];
+const REQUESTS: [&str; 10] = [".TH", ".SH", ".PP", ".TP", ".IP", ".RS", ".RE", ".br", ".ie", ".el"];
 
 #[test]
 fn every_command_has_a_page() {

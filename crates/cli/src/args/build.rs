@@ -8,6 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use omnilink_campaign::How;
 
+use super::headings::{INPUT, LIMITS, OUTPUT, SCHEDULES};
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::Output;
 
@@ -31,11 +32,11 @@ pub(crate) enum BuildCommand {
 pub(crate) struct CxxArgs {
     /// Print the name of a toolchain file for CMake instead: `cmake -DCMAKE_TOOLCHAIN_FILE=$(omnilink build cxx
     /// --print-cmake) ...`.
-    #[arg(long, conflicts_with = "command")]
+    #[arg(long, conflicts_with = "command", help_heading = OUTPUT)]
     pub(crate) print_cmake: bool,
 
     /// Directory of the installed runtime to link [default: the user's cache].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = INPUT)]
     pub(crate) runtime: Option<PathBuf>,
 
     /// The compiler and its arguments, or a command that builds and finds its compilers in `CC`, `CXX` or `PATH`.
@@ -55,23 +56,29 @@ pub(crate) struct CargoArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
     /// Number of schedules to try for each test [default: 1000 in at most 20 s, or all with `--schedule dfs` or `dpor`].
-    #[arg(long, value_name = "COUNT", env = "OMNILINK_RUNS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        env = "OMNILINK_RUNS",
+        value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = LIMITS
+    )]
     pub(crate) runs: Option<u64>,
 
     /// Maximum time for the schedules of each test, such as `90s` or `10m`.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = LIMITS)]
     pub(crate) time: Option<Duration>,
 
     /// Seed of the first schedule; each further schedule adds one.
-    #[arg(long, env = "OMNILINK_SEED", default_value_t = 1)]
+    #[arg(long, env = "OMNILINK_SEED", default_value_t = 1, help_heading = SCHEDULES)]
     pub(crate) seed: u64,
 
     /// Scheduling strategy.
-    #[arg(long, value_name = "HOW", value_parser = strategies(), default_value = "mix")]
+    #[arg(long, value_name = "HOW", value_parser = strategies(), default_value = "mix", help_heading = SCHEDULES)]
     pub(crate) schedule: How,
 
     /// Maximum number of preemptions, with `--schedule dfs` [default: no limit].
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", help_heading = SCHEDULES)]
     pub(crate) bound: Option<u32>,
 
     #[command(flatten)]
@@ -88,7 +95,7 @@ pub(crate) struct RunArgs {
     pub(crate) options: RunOptions,
 
     /// Directory of kept runs.
-    #[arg(long, value_name = "DIR", env = "OMNILINK_STORE", default_value = "target/omnilink")]
+    #[arg(long, value_name = "DIR", env = "OMNILINK_STORE", default_value = "target/omnilink", help_heading = OUTPUT)]
     pub(crate) store: PathBuf,
 
     /// Program and its arguments.
@@ -103,6 +110,6 @@ pub(crate) struct AuditArgs {
     pub(crate) file: PathBuf,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Output,
 }

@@ -6,85 +6,80 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 
+use super::headings::{EXPERTS, INPUT, LIMITS, ORDERS, OUTPUT, SPECIFICATION};
 use super::shared::{About, AssumeArgs, Extra, MEMORY, Output, Progress};
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// TLA+ module, unless `--spec` is given, followed by the histories: files, trace directories, directories of
-    /// either, or `-` for standard input.
+    /// TLA+ module, unless `--spec` is given, followed by the histories.
+    ///
+    /// A history is a file, a trace directory, or `-` for standard input; a directory of either has several.
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Specification: a built-in one with its options, such as `queue:capacity=4`, or a TLA+ module. `omnilink specs`
-    /// lists the built-in ones.
-    #[arg(long, value_name = "SPEC")]
+    /// Specification: a built-in one such as `queue:capacity=4`, or a TLA+ module.
+    ///
+    /// `omnilink specs` lists the built-in ones and their options.
+    #[arg(long, value_name = "SPEC", help_heading = SPECIFICATION)]
     pub(crate) spec: Option<String>,
 
-    #[command(flatten)]
-    pub(crate) about: About,
-
-    /// Check all traces as one history: each has the operations of other clients, with times that can be compared.
-    #[arg(long, conflicts_with = "find_level")]
+    /// Check all traces as one history.
+    ///
+    /// Each has the operations of other clients, with times that can be compared.
+    #[arg(long, conflicts_with = "find_level", help_heading = INPUT)]
     pub(crate) merge: bool,
 
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub(crate) format: CheckOutput,
-
-    #[command(flatten)]
-    pub(crate) assume: AssumeArgs,
-
-    /// Also write a report: `html=FILE`, `junit=FILE`, `sarif=FILE`, `json=FILE` or `md=FILE`. Repeatable. An HTML page
-    /// covers one history; several histories get a list in this file, and a page beside it for each that is not accepted.
-    #[arg(long = "report", value_name = "KIND=FILE")]
-    pub(crate) reports: Vec<Extra>,
-
-    /// Show the cost of the check: configurations, evaluations, duplicates, widest point.
-    #[arg(long)]
-    pub(crate) stats: bool,
-
-    /// Show which actions, branches and false guards of the specification the histories exercised. JSON lists them per
-    /// history.
-    #[arg(long)]
-    pub(crate) coverage: bool,
-
-    /// Exit with 6 if a history has no operation of the specification, or if an action of the specification occurs in
-    /// no history.
-    #[arg(long)]
-    pub(crate) strict: bool,
-
-    /// Find the strongest levels that explain all histories, by name and for each action, instead of checking at one.
-    #[arg(long, conflicts_with_all = ["level", "order", "witness", "reports", "assume", "order_by", "coverage", "strict"])]
+    /// Find the strongest levels that explain all histories.
+    ///
+    /// They are found by name and for each action, instead of checking at one level.
+    #[arg(
+        long,
+        conflicts_with_all = ["level", "order", "witness", "reports", "assume", "order_by", "coverage", "strict"],
+        help_heading = ORDERS
+    )]
     pub(crate) find_level: bool,
 
-    /// Write the order found for an accepted history to this file, one operation per line.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) witness: Option<PathBuf>,
-
-    /// Give up on a history with more than this many configurations at once: inconclusive [default: 250000, or no limit
-    /// with --exhaustive].
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) max_width: Option<usize>,
-
-    /// Search the whole history: do not split it into independent parts, and use no procedure for its data type.
-    #[arg(long)]
-    pub(crate) no_shortcuts: bool,
-
-    /// Place operations one by one in every possible order, without pruning, like a model checker. The counts of
-    /// `--stats` are then comparable with those of TLC on the output of `omnilink export tlc`.
-    #[arg(long)]
-    pub(crate) exhaustive: bool,
-
     /// Number of parts of a history to search in parallel [default: all cores].
-    #[arg(short = 'j', long, value_name = "COUNT")]
+    #[arg(short = 'j', long, value_name = "COUNT", help_heading = LIMITS)]
     pub(crate) jobs: Option<usize>,
 
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
+    pub(crate) format: CheckOutput,
+
+    /// Also write a report: `html=FILE`, `junit=`, `sarif=`, `json=` or `md=`. Repeatable.
+    ///
+    /// An HTML page covers one history; several histories get a list in this file, and a page beside it for each that is
+    /// not accepted.
+    #[arg(long = "report", value_name = "KIND=FILE", help_heading = OUTPUT)]
+    pub(crate) reports: Vec<Extra>,
+
+    /// Write the order found for an accepted history, one operation per line.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) witness: Option<PathBuf>,
+
+    /// Show what the histories exercised of the specification.
+    ///
+    /// These are its actions, branches and false guards. JSON lists them per history.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) coverage: bool,
+
+    /// Exit with 6 if the histories exercise too little of the specification.
+    ///
+    /// A history has no operation of the specification then, or an action of the specification occurs in no history.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) strict: bool,
+
+    /// Show the cost of the check: configurations, evaluations, widest point.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) stats: bool,
+
     /// Progress display.
-    #[arg(long, value_name = "HOW", default_value = "auto")]
+    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = OUTPUT)]
     pub(crate) progress: Progress,
 
     /// Print nothing for accepted histories.
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = OUTPUT)]
     pub(crate) quiet: bool,
 
     #[cfg(feature = "fleet")]
@@ -95,14 +90,37 @@ pub(crate) struct CheckArgs {
     #[cfg(not(feature = "fleet"))]
     #[arg(long, value_name = "COLUMN", hide = true)]
     pub(crate) by: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) about: About,
+
+    #[command(flatten)]
+    pub(crate) assume: AssumeArgs,
+
+    /// Give up on a history with more than this many configurations at once: inconclusive [default: 250000, or no limit
+    /// with --exhaustive].
+    #[arg(long, value_name = "COUNT", help_heading = EXPERTS, hide_short_help = true)]
+    pub(crate) max_width: Option<usize>,
+
+    /// Search the whole history: do not split it into independent parts, and use no procedure for its data type.
+    #[arg(long, help_heading = EXPERTS, hide_short_help = true)]
+    pub(crate) no_shortcuts: bool,
+
+    /// Place operations one by one in every possible order, without pruning, like a model checker. The counts of
+    /// `--stats` are then comparable with those of TLC on the output of `omnilink export tlc`.
+    #[arg(long, help_heading = EXPERTS, hide_short_help = true)]
+    pub(crate) exhaustive: bool,
 }
 
 /// A verdict for each key of operations in Parquet files.
 #[cfg(feature = "fleet")]
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Keys in Parquet files")]
 pub(crate) struct KeyArgs {
-    /// Check the operations of each key by themselves: the column of Parquet files that has the key. The histories are
-    /// files, directories of them, or `s3://` addresses. Jobs are partitions, and `--max-memory` is held by spilling.
+    /// Check the operations of each key by themselves: the column of Parquet files that has the key.
+    ///
+    /// The histories are files, directories of them, or `s3://` addresses. Jobs are partitions, and `--max-memory` is held
+    /// by spilling.
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["witness", "assume", "order_by", "coverage", "strict"])]
     pub(crate) by: Option<String>,
 
@@ -131,39 +149,39 @@ pub(crate) struct ConvertArgs {
     pub(crate) inputs: Vec<PathBuf>,
 
     /// Output file, or directory for the format `binary` [default: standard output].
-    #[arg(short, long, value_name = "PATH")]
+    #[arg(short, long, value_name = "PATH", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
 
     /// Input format [default: detected].
-    #[arg(long, value_name = "FORMAT", value_parser = omnilink_judge::input::parse_format)]
+    #[arg(long, value_name = "FORMAT", value_parser = omnilink_judge::input::parse_format, help_heading = INPUT)]
     pub(crate) from: Option<omnilink_judge::input::Kind>,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl", help_heading = OUTPUT)]
     pub(crate) to: Writable,
 
     /// Argument or field of the metadata that the column `key` of a Parquet file repeats.
     #[cfg(feature = "fleet")]
-    #[arg(long, value_name = "FIELD")]
+    #[arg(long, value_name = "FIELD", help_heading = OUTPUT)]
     pub(crate) by: Option<String>,
 
     /// Give up after this time, such as `90s` or `10m`.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = LIMITS)]
     pub(crate) timeout: Option<Duration>,
 
     /// Give up if the process uses more memory than this, such as `64M` or `2G`.
-    #[arg(long, value_name = "SIZE", default_value = MEMORY)]
+    #[arg(long, value_name = "SIZE", default_value = MEMORY, help_heading = LIMITS)]
     pub(crate) max_memory: ByteSize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// `rr` to try.
-    #[arg(long, value_name = "RR", default_value = "rr")]
+    #[arg(long, value_name = "RR", default_value = "rr", help_heading = INPUT)]
     pub(crate) rr: String,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Output,
 }
 

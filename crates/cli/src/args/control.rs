@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::headings::{INPUT, LIMITS, OUTPUT};
 use super::shared::StoreArgs;
 
 /// A kept run.
@@ -17,7 +18,7 @@ pub(crate) struct Kept {
     pub(crate) store: StoreArgs,
 
     /// Directory of the harness [default: two directories above the runs].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = INPUT)]
     pub(crate) directory: Option<PathBuf>,
 }
 
@@ -27,11 +28,11 @@ pub(crate) struct ReplayArgs {
     pub(crate) kept: Kept,
 
     /// Number of replays.
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = LIMITS)]
     pub(crate) times: u32,
 
     /// Print every step.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) steps: bool,
 }
 
@@ -42,11 +43,11 @@ pub(crate) struct DebugArgs {
 
     /// Stop where this operation starts, named as in reports: `T3:12` [default: the operation that no order can
     /// place, or the last step, where a run that crashed or got stuck failed].
-    #[arg(long, value_name = "OPERATION")]
+    #[arg(long, value_name = "OPERATION", help_heading = INPUT)]
     pub(crate) at: Option<String>,
 
     /// Stop before this step instead, counted from 1.
-    #[arg(long, value_name = "NUMBER", conflicts_with = "at")]
+    #[arg(long, value_name = "NUMBER", conflicts_with = "at", help_heading = INPUT)]
     pub(crate) step: Option<u64>,
 
     /// Arguments for the debugger, applied after it has stopped there.
@@ -60,10 +61,10 @@ pub(crate) struct ShrinkArgs {
     pub(crate) kept: Kept,
 
     /// Number of random schedules to try for each choice of operations, if the recorded schedule does not fail with it.
-    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    #[arg(long, value_name = "COUNT", default_value_t = 20, help_heading = LIMITS)]
     pub(crate) tries: u64,
 
     /// Number of executions to spend on simplifying the schedule.
-    #[arg(long, value_name = "COUNT", default_value_t = 2000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 2000, help_heading = LIMITS)]
     pub(crate) runs: usize,
 }

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use omnilink_campaign::Choice;
 use omnilink_explore::{Disturbance, parse_range};
 
+use super::headings::{INPUT, LIMITS, OUTPUT, SCHEDULES};
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::{Extra, LevelArgs, Output, Progress, SinceArgs, StoreArgs};
 
@@ -19,39 +20,39 @@ pub(crate) struct FuzzArgs {
     pub(crate) directory: PathBuf,
 
     /// Settings file [default: `omnilink.toml` in that directory].
-    #[arg(long, value_name = "TOML")]
+    #[arg(long, value_name = "TOML", help_heading = INPUT)]
     pub(crate) settings: Option<PathBuf>,
 
     /// Profile of the settings to use.
-    #[arg(long, value_name = "NAME", default_value = "default")]
+    #[arg(long, value_name = "NAME", default_value = "default", help_heading = INPUT)]
     pub(crate) profile: String,
 
     /// Maximum number of runs.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..), help_heading = LIMITS)]
     pub(crate) runs: Option<u64>,
 
     /// Maximum total time, such as `90s` or `10m`.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = LIMITS)]
     pub(crate) time: Option<Duration>,
 
     /// Number of threads: a number, or an inclusive range such as `2..4`.
-    #[arg(long, value_name = "RANGE", value_parser = range)]
+    #[arg(long, value_name = "RANGE", value_parser = range, help_heading = INPUT)]
     pub(crate) threads: Option<RangeInclusive<usize>>,
 
     /// Number of operations per thread: a number or a range.
-    #[arg(long, value_name = "RANGE", value_parser = range)]
+    #[arg(long, value_name = "RANGE", value_parser = range, help_heading = INPUT)]
     pub(crate) ops: Option<RangeInclusive<usize>>,
 
     /// Seed of the first run; each further run adds one [default: random].
-    #[arg(long)]
+    #[arg(long, help_heading = INPUT)]
     pub(crate) seed: Option<u64>,
 
     /// Scheduling strategy [default: mix if the harness can be instrumented, otherwise free].
-    #[arg(long, value_name = "HOW", value_parser = schedules())]
+    #[arg(long, value_name = "HOW", value_parser = schedules(), help_heading = SCHEDULES)]
     pub(crate) schedule: Option<Choice>,
 
     /// Maximum number of preemptions, with `--schedule dfs` [default: no limit].
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", help_heading = SCHEDULES)]
     pub(crate) bound: Option<u32>,
 
     #[command(flatten)]
@@ -59,57 +60,63 @@ pub(crate) struct FuzzArgs {
 
     /// Perform many executions in one process, with a harness that wraps its work in `repeat`: faster, but state left
     /// by one execution is visible to the next, and a run that depends on it cannot be repeated.
-    #[arg(long)]
+    #[arg(long, help_heading = SCHEDULES)]
     pub(crate) batch: bool,
+
+    /// Perturbations of free-running threads: a comma-separated list of none, yield, nap, pin and crowd.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = disturbance, help_heading = SCHEDULES)]
+    pub(crate) perturb: Option<Vec<Disturbance>>,
+
+    /// Maximum time of one run.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = LIMITS)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Maximum time to check one run: inconclusive after that.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "10s",
+        help_heading = LIMITS
+    )]
+    pub(crate) check_timeout: Duration,
+
+    /// Continue after the first failing run, and distinguish runs that fail for different reasons.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) keep_going: bool,
+
+    /// Exit with 3 if a run is inconclusive, even if others are accepted.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) strict: bool,
+
+    /// Runs to keep: the first of each cause of failure, or all.
+    #[arg(long, value_name = "WHICH", default_value = "failing", help_heading = OUTPUT)]
+    pub(crate) keep: Keep,
+
+    /// Record every run with this `rr`, in chaos mode. Fails if it cannot record and replay here.
+    #[arg(long, value_name = "RR", num_args = 0..=1, default_missing_value = "rr", help_heading = SCHEDULES)]
+    pub(crate) rr: Option<String>,
+
+    /// Do not build the harness first.
+    #[arg(long, help_heading = INPUT)]
+    pub(crate) no_build: bool,
+
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
+    pub(crate) format: Output,
+
+    /// Also write the reports of all runs to a file: `junit=FILE`, `sarif=FILE`, `json=FILE` or `md=FILE`. Repeatable.
+    #[arg(long = "report", value_name = "KIND=FILE", help_heading = OUTPUT)]
+    pub(crate) reports: Vec<Extra>,
+
+    /// Progress display.
+    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = OUTPUT)]
+    pub(crate) progress: Progress,
 
     /// Which orders count, and what operations have to see. Relaxed atomics under `--weak-memory` need `--order program`:
     /// C11 has no real time.
     #[command(flatten)]
     pub(crate) level: LevelArgs,
-
-    /// Perturbations of free-running threads: a comma-separated list of none, yield, nap, pin and crowd.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = disturbance)]
-    pub(crate) perturb: Option<Vec<Disturbance>>,
-
-    /// Maximum time of one run.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    pub(crate) timeout: Option<Duration>,
-
-    /// Maximum time to check one run: inconclusive after that.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
-    pub(crate) check_timeout: Duration,
-
-    /// Continue after the first failing run, and distinguish runs that fail for different reasons.
-    #[arg(long)]
-    pub(crate) keep_going: bool,
-
-    /// Exit with 3 if a run is inconclusive, even if others are accepted.
-    #[arg(long)]
-    pub(crate) strict: bool,
-
-    /// Runs to keep: the first of each cause of failure, or all.
-    #[arg(long, value_name = "WHICH", default_value = "failing")]
-    pub(crate) keep: Keep,
-
-    /// Record every run with this `rr`, in chaos mode. Fails if it cannot record and replay here.
-    #[arg(long, value_name = "RR", num_args = 0..=1, default_missing_value = "rr")]
-    pub(crate) rr: Option<String>,
-
-    /// Do not build the harness first.
-    #[arg(long)]
-    pub(crate) no_build: bool,
-
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub(crate) format: Output,
-
-    /// Also write the reports of all runs to a file: `junit=FILE`, `sarif=FILE`, `json=FILE` or `md=FILE`. Repeatable.
-    #[arg(long = "report", value_name = "KIND=FILE")]
-    pub(crate) reports: Vec<Extra>,
-
-    /// Progress display.
-    #[arg(long, value_name = "HOW", default_value = "auto")]
-    pub(crate) progress: Progress,
 
     /// Command that runs the harness, instead of the one in the settings.
     #[arg(last = true, value_name = "COMMAND")]
@@ -146,7 +153,7 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         store: StoreArgs,
         /// Output format.
-        #[arg(long, value_name = "FORMAT", default_value = "human")]
+        #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
         format: Output,
     },
     /// Summarize all campaigns of `fuzz`: new causes, how often each occurs, and what was exercised.
@@ -160,7 +167,7 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         since: SinceArgs,
         /// Output format.
-        #[arg(long, value_name = "FORMAT", default_value = "human")]
+        #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
         format: Output,
     },
     /// Compare two runs, operation by operation.
@@ -174,7 +181,7 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         store: StoreArgs,
         /// Output format.
-        #[arg(long, value_name = "FORMAT", default_value = "human")]
+        #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
         format: Output,
     },
     /// Show a run and its verdict.
@@ -185,7 +192,7 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         store: StoreArgs,
         /// Recheck the trace against the specification kept with it, and compare the verdicts.
-        #[arg(long)]
+        #[arg(long, help_heading = OUTPUT)]
         recheck: bool,
     },
     /// Pack a run into one file: trace, specification, verdict and machine.
@@ -194,7 +201,7 @@ pub(crate) enum RunsCommand {
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
         /// Output file [default: the name of the run with `.omni`].
-        #[arg(short, long, value_name = "FILE")]
+        #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
         output: Option<PathBuf>,
         #[command(flatten)]
         store: StoreArgs,
@@ -202,7 +209,7 @@ pub(crate) enum RunsCommand {
     /// Remove runs.
     Prune {
         /// Number of latest runs to keep.
-        #[arg(long, value_name = "COUNT")]
+        #[arg(long, value_name = "COUNT", help_heading = LIMITS)]
         keep: usize,
         #[command(flatten)]
         store: StoreArgs,

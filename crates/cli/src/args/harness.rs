@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::headings::{INPUT, OUTPUT, SPECIFICATION};
 use super::shared::AroundArgs;
 
 #[derive(Debug, Args)]
@@ -16,15 +17,15 @@ pub(crate) struct GenArgs {
     pub(crate) spec: PathBuf,
 
     /// Directory of the harness.
-    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    #[arg(short, long, value_name = "DIR", default_value = ".", help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
 
     /// Write nothing; report whether the harness is up to date.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) check: bool,
 
     /// Settings of the specification and its harness [default: `omnilink.toml` beside the module].
-    #[arg(long, value_name = "TOML")]
+    #[arg(long, value_name = "TOML", help_heading = INPUT)]
     pub(crate) settings: Option<PathBuf>,
 
     #[command(flatten)]
@@ -40,27 +41,27 @@ pub(crate) struct InitArgs {
 
     /// Specification to write a harness for: a TLA+ module, in the project or elsewhere [default: the only module in the
     /// directory].
-    #[arg(long, value_name = "SPEC", conflicts_with = "template")]
+    #[arg(long, value_name = "SPEC", conflicts_with = "template", help_heading = SPECIFICATION)]
     pub(crate) spec: Option<PathBuf>,
 
     /// Language of the harness [default: that of the project].
-    #[arg(long, value_name = "LANGUAGE")]
+    #[arg(long, value_name = "LANGUAGE", help_heading = INPUT)]
     pub(crate) lang: Option<Language>,
 
     /// New project with a specification and a small working system of this kind.
-    #[arg(long, value_name = "TEMPLATE", requires = "lang")]
+    #[arg(long, value_name = "TEMPLATE", requires = "lang", help_heading = INPUT)]
     pub(crate) template: Option<Template>,
 
     /// CI service that runs the harness on every change.
-    #[arg(long, value_name = "WHERE", default_value = "none")]
+    #[arg(long, value_name = "WHERE", default_value = "none", help_heading = OUTPUT)]
     pub(crate) ci: Ci,
 
     /// Remove the files that an earlier `omnilink init` wrote here, and what it added to others.
-    #[arg(long, conflicts_with_all = ["spec", "template", "lang", "ci"])]
+    #[arg(long, conflicts_with_all = ["spec", "template", "lang", "ci"], help_heading = OUTPUT)]
     pub(crate) undo: bool,
 
     /// Keep files that were edited since.
-    #[arg(long, requires = "undo")]
+    #[arg(long, requires = "undo", help_heading = OUTPUT)]
     pub(crate) keep_edited: bool,
 }
 

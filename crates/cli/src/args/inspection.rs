@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use omnilink_judge::ShowOptions;
 
+use super::headings::{OUTPUT, SPECIFICATION};
 use super::shared::{About, AssumeArgs, SinceArgs, StoreArgs};
 
 /// The subject: a run, a history or a report.
@@ -16,25 +17,25 @@ pub(crate) struct SubjectArgs {
     pub(crate) paths: Vec<PathBuf>,
 
     /// Specification of a history: a built-in one with its options, or a TLA+ module.
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", help_heading = SPECIFICATION)]
     pub(crate) spec: Option<String>,
 
     #[command(flatten)]
     pub(crate) store: StoreArgs,
+
+    /// Number of last states to show.
+    #[arg(long, value_name = "COUNT", default_value_t = ShowOptions::default().states, help_heading = OUTPUT)]
+    pub(crate) states: usize,
+
+    /// Show the value of this TLA+ expression in every state. Repeatable.
+    #[arg(long, value_name = "EXPR", help_heading = OUTPUT)]
+    pub(crate) watch: Vec<String>,
 
     #[command(flatten)]
     pub(crate) about: About,
 
     #[command(flatten)]
     pub(crate) assume: AssumeArgs,
-
-    /// Number of last states to show.
-    #[arg(long, value_name = "COUNT", default_value_t = ShowOptions::default().states)]
-    pub(crate) states: usize,
-
-    /// Show the value of this TLA+ expression in every state. Repeatable.
-    #[arg(long, value_name = "EXPR")]
-    pub(crate) watch: Vec<String>,
 }
 
 impl SubjectArgs {
@@ -49,11 +50,11 @@ pub(crate) struct ReportArgs {
     pub(crate) subject: SubjectArgs,
 
     /// Output file, or directory for a directory of runs [default: named after the subject].
-    #[arg(short, long, value_name = "PATH")]
+    #[arg(short, long, value_name = "PATH", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
 
     /// Show this kept run beside it [default for a run that `shrink` made: the run that it was made from].
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", help_heading = OUTPUT)]
     pub(crate) compare: Option<String>,
 
     #[command(flatten)]
@@ -65,12 +66,12 @@ pub(crate) struct ViewArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
 
-    /// Port to serve on [default: any free port].
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    /// Port to serve on; 0 for any free port.
+    #[arg(long, value_name = "PORT", default_value_t = 0, help_heading = OUTPUT)]
     pub(crate) port: u16,
 
     /// Do not open a browser.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_open: bool,
 }
 
@@ -80,6 +81,6 @@ pub(crate) struct ShownArgs {
     pub(crate) subject: SubjectArgs,
 
     /// Output file [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
 }

@@ -9,6 +9,7 @@ use clap::{Args, value_parser};
 use omnilink_campaign::How;
 use omnilink_lineup::Test;
 
+use super::headings::{INPUT, LIMITS, OUTPUT, SCHEDULES};
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
 use super::shared::{Output, Progress};
 
@@ -32,85 +33,91 @@ pub(crate) struct LineupArgs {
     pub(crate) directory: PathBuf,
 
     /// Settings file [default: `omnilink.toml` in that directory].
-    #[arg(long, value_name = "TOML")]
+    #[arg(long, value_name = "TOML", help_heading = INPUT)]
     pub(crate) settings: Option<PathBuf>,
 
     /// Test to run, such as `add(200) try_take() || add(400) try_take()`. Repeatable.
-    #[arg(long = "test", value_name = "TEST")]
+    #[arg(long = "test", value_name = "TEST", help_heading = INPUT)]
     pub(crate) given: Vec<Test>,
 
     /// File with tests, one per line; empty lines and lines that start with `#` are skipped.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = INPUT)]
     pub(crate) file: Option<PathBuf>,
 
     /// Threads and calls per thread of random tests [default: 2x2, then 2x3, then 3x3].
-    #[arg(long, value_name = "THREADSxCALLS", value_parser = size)]
+    #[arg(long, value_name = "THREADSxCALLS", value_parser = size, help_heading = INPUT)]
     pub(crate) size: Option<Size>,
 
     /// Number of different random tests of each size, if none are given [default: 100].
-    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..), help_heading = INPUT)]
     pub(crate) tests: Option<u64>,
 
     /// Seed of the first random test; each further test adds one.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, help_heading = INPUT)]
     pub(crate) seed: u64,
 
     /// List the calls of the object, and end.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) calls: bool,
 
     /// Schedules of the concurrent executions [default: dpor for tests of at most 6 calls if all code is
     /// instrumented, otherwise dfs and then 600 of mix].
-    #[arg(long, value_name = "HOW", value_parser = schedules())]
+    #[arg(long, value_name = "HOW", value_parser = schedules(), help_heading = SCHEDULES)]
     pub(crate) schedule: Option<How>,
 
     /// Maximum number of preemptions, with `--schedule dfs`.
-    #[arg(long, value_name = "COUNT", default_value_t = 2)]
+    #[arg(long, value_name = "COUNT", default_value_t = 2, help_heading = SCHEDULES)]
     pub(crate) bound: u32,
 
     #[command(flatten)]
     pub(crate) scheduling: Scheduling,
 
     /// Maximum number of concurrent executions of one test [default: no limit for dpor and dfs, otherwise 1000].
-    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..), help_heading = LIMITS)]
     pub(crate) executions: Option<u64>,
 
     /// Start a process for every execution. The default is to run many in one process, and to notice if one execution
     /// changes what the next one sees.
-    #[arg(long)]
+    #[arg(long, help_heading = SCHEDULES)]
     pub(crate) isolate: bool,
 
     /// Maximum total time, such as `90s` or `10m` [default: 60s if tests, their size and their number are not given].
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = LIMITS)]
     pub(crate) time: Option<Duration>,
 
     /// Maximum time of one execution.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "10s",
+        help_heading = LIMITS
+    )]
     pub(crate) timeout: Duration,
 
     /// Continue after the first failing test.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) keep_going: bool,
 
     /// Do not make failing tests smaller.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_reduce: bool,
 
     /// Do not build the object program first.
-    #[arg(long)]
+    #[arg(long, help_heading = INPUT)]
     pub(crate) no_build: bool,
 
     /// File with the serial behavior of the given test. It is written if it does not exist; otherwise the object must
     /// still behave like that.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) observations: Option<PathBuf>,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Output,
 
     /// Progress display.
-    #[arg(long, value_name = "HOW", default_value = "auto")]
+    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = OUTPUT)]
     pub(crate) progress: Progress,
 
     /// Command that runs the object program, instead of the one in the settings. If its first word is that of the

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::headings::INPUT;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum LogCommand {
     /// Write a first mapping of a log to a specification, from names and shapes that coincide.
@@ -21,6 +23,6 @@ pub(crate) struct InferArgs {
     /// Log: a file with lines of JSON, or a directory of such files.
     pub(crate) log: PathBuf,
     /// Lines at the beginning of each file that are not events.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = INPUT)]
     pub(crate) header: usize,
 }

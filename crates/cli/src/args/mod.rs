@@ -5,17 +5,21 @@ mod check;
 mod control;
 mod fuzz;
 mod harness;
+mod headings;
 mod inspection;
 mod install;
 mod lineup;
 mod log;
 mod monitor;
+mod overview;
 mod scheduling;
 mod shared;
 mod spec;
 mod verification;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+use self::headings::OUTPUT;
 
 pub(crate) use build::{AuditArgs, BuildCommand, CargoArgs, CxxArgs, RunArgs, RunOptions};
 pub(crate) use check::{CheckArgs, CheckOutput, ConvertArgs, DoctorArgs, Writable};
@@ -27,9 +31,13 @@ pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::{LineupArgs, Size};
 pub(crate) use log::{InferArgs, LogCommand};
 pub(crate) use monitor::{MonitorArgs, Unit};
+pub(crate) use overview::command;
 pub(crate) use shared::{About, Extra, ExtraKind, Output, Progress};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
 pub(crate) use verification::{ConfirmArgs, ExportArgs, ExportCommand, WitnessArgs, WitnessCommand};
+
+/// After the other options of a command.
+const LAST: usize = 900;
 
 /// Check whether a specification allows what your system did, and explain why not.
 #[derive(Debug, Parser)]
@@ -39,7 +47,14 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 
     /// When to use colors.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = OUTPUT,
+        display_order = LAST
+    )]
     pub(crate) color: Color,
 }
 
@@ -53,11 +68,15 @@ pub(crate) enum Command {
     /// Check, and explain a rejection in full: every possible state, reason and remaining order. Also shows a report
     /// written by `--report json=FILE`.
     Explain(CheckArgs),
-    /// Write a page about a run, a history or a directory of runs, as one self-contained file.
+    /// Write a page about a history, a run or a directory of runs.
+    ///
+    /// The page is one self-contained file.
     #[command(after_help = "A page contains the whole recorded history, readable by every recipient. Exit codes are \
                             those of `check`, for the subject of the page.")]
     Report(Box<ReportArgs>),
-    /// Serve the page on this machine, with assumptions checked and expressions evaluated on demand.
+    /// Serve a page on this machine, and check assumptions on demand.
+    ///
+    /// Expressions are evaluated on demand, too.
     #[command(after_help = "Exit codes: 0 stopped by Ctrl-C, 2 the command line or an input is wrong, 3 inconclusive.")]
     View(Box<ViewArgs>),
     /// Export a history and its specification for another checker, or the result of a check for another program.
@@ -72,7 +91,9 @@ pub(crate) enum Command {
     /// Verify orders written by `check --witness`.
     #[command(subcommand)]
     Witness(WitnessCommand),
-    /// Run a harness many times, check every trace, and keep the runs that fail.
+    /// Run a harness under many schedules, and keep the runs that fail.
+    ///
+    /// Every trace is checked.
     #[command(
         after_help = "Exit codes: 0 no run fails and one is accepted, 1 one is rejected, 2 the command line, the settings, \
                             the specification or the build is wrong, 3 one is inconclusive and none is accepted (with \
@@ -80,7 +101,9 @@ pub(crate) enum Command {
                             end, 7 one has a data race. 2 wins over 1, 1 over 5, 5 over 7, and 7 over 3."
     )]
     Fuzz(FuzzArgs),
-    /// Check an object without a specification: what it does concurrently must be possible serially.
+    /// Check an object without a specification, against its serial runs.
+    ///
+    /// Its concurrent executions must have results that a serial run has, too.
     #[command(
         after_help = "Exit codes: 0 every test passed (random tests of growing sizes: as far as explored), 1 one failed, \
                             2 the command line, the settings or the build is wrong, 3 one was not explored to the end, \
@@ -94,7 +117,9 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Replay a run under gdb, stopped where an operation starts.
     Debug(DebugArgs),
-    /// Find a smaller run that fails for the same reason, with fewer thread switches.
+    /// Find a smaller run that fails for the same reason.
+    ///
+    /// It has fewer operations and thread switches.
     #[command(
         after_help = "Exit codes: 1 a smaller run is kept that is rejected, 5 one that crashes or is stuck, 7 one with a \
                             data race, 2 something is wrong."
@@ -104,13 +129,15 @@ pub(crate) enum Command {
     #[command(subcommand)]
     #[command(after_help = "Exit codes: those of the program, 2 the command line is wrong or it cannot be run.")]
     Build(BuildCommand),
-    /// Check operations while the system runs, key by key, and tell violations.
+    /// Check operations while the system runs, and report violations.
+    ///
+    /// Each key is checked as an object of its own.
     #[command(
         after_help = "Exit codes, once the input has ended: 0 everything is accepted, 1 a violation, 2 the command line or \
                             an input is wrong, 3 something is undecided, 4 there was no operation."
     )]
     Monitor(Box<MonitorArgs>),
-    /// List, show, pack or remove kept runs.
+    /// List, show, compare, pack or remove kept runs.
     #[command(subcommand)]
     Runs(RunsCommand),
     /// Report what works on this machine: clocks, `rr`, compilers, Java.
@@ -124,8 +151,9 @@ pub(crate) enum Command {
                             drifted apart, 2 the command line, the specification or the settings are wrong."
     )]
     Gen(GenArgs),
-    /// Set up a harness in an existing project or a new one: for a specification of your own, or with a template and a
-    /// small working system.
+    /// Set up a harness in an existing project or a new one.
+    ///
+    /// It is for a specification of your own, or comes with a template and a small working system.
     #[command(
         after_help = "Exit codes: 0 written, or removed with --undo, 2 the command line, the specification or the \
                             project is wrong; then nothing is written."
@@ -137,7 +165,7 @@ pub(crate) enum Command {
                             that file, where editors look for it."
     )]
     Schema(SchemaArgs),
-    /// Check, list or evaluate a TLA+ specification on its own.
+    /// List specifications; check or evaluate a TLA+ module on its own.
     #[command(subcommand)]
     Spec(SpecCommand),
     /// Map logs of distributed programs to a specification.

@@ -9,6 +9,17 @@ use clap::{Args, ValueEnum};
 
 use super::shared::MEMORY;
 
+/// The headings of the options.
+mod heading {
+    pub(super) const SOURCE: &str = "Source";
+    pub(super) const TIME: &str = "Time and loss";
+    pub(super) const MEMORY: &str = "Memory";
+    pub(super) const ALERTS: &str = "Alerts";
+    pub(super) const SERVING: &str = "Serving";
+    pub(super) const NATS: &str = "NATS";
+    pub(super) const KAFKA: &str = "Kafka";
+}
+
 #[derive(Debug, Args)]
 #[command(args_override_self = true)]
 pub(crate) struct MonitorArgs {
@@ -19,163 +30,223 @@ pub(crate) struct MonitorArgs {
     pub(crate) source: PathBuf,
 
     /// Specification: a built-in one with its options, or a TLA+ module.
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", help_heading = heading::SOURCE)]
     pub(crate) spec: String,
 
     /// File with options, under the names that they have here. Those of the command line win.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::SOURCE)]
     pub(crate) config: Option<PathBuf>,
 
     /// Receive spans of OpenTelemetry here instead, by OTLP over HTTP, such as `127.0.0.1:4318`.
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "source")]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "source", help_heading = heading::SOURCE)]
     pub(crate) otlp: Option<SocketAddr>,
 
     /// Receive spans of OpenTelemetry here instead, by OTLP over gRPC, such as `127.0.0.1:4317`.
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "source")]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "source", help_heading = heading::SOURCE)]
     pub(crate) otlp_grpc: Option<SocketAddr>,
 
-    /// Number of partitions of a stream of NATS: the subjects that end in `.0`, `.1` and so on. Not for Kafka: a topic
-    /// has its own number.
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) partitions: u32,
-
-    /// Share the partitions of a stream of NATS with other monitors of this group. Their states are in a key-value
-    /// store of this name.
-    #[arg(long, value_name = "NAME", default_value = "omnilink")]
-    pub(crate) group: String,
-
-    /// Take over the partitions of a monitor of the group of which nothing was heard for this long.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
-    pub(crate) lease: Duration,
-
-    /// File with credentials for NATS.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) credentials: Option<PathBuf>,
-
-    /// File with further properties for Kafka, such as passwords: lines `name=value`, with the names of librdkafka.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) kafka_properties: Option<PathBuf>,
-
     /// Argument that is the key: each key is an object of its own.
-    #[arg(long, value_name = "NAME", default_value = "key")]
+    #[arg(long, value_name = "NAME", default_value = "key", help_heading = heading::SOURCE)]
     pub(crate) key: String,
 
     /// All operations are of one object.
-    #[arg(long, conflicts_with = "key")]
+    #[arg(long, conflicts_with = "key", help_heading = heading::SOURCE)]
     pub(crate) one_object: bool,
 
     /// Unit of the times of operations.
-    #[arg(long, value_name = "UNIT", default_value = "ns")]
+    #[arg(long, value_name = "UNIT", default_value = "ns", help_heading = heading::TIME)]
     pub(crate) clock: Unit,
 
     /// Stay this far behind what the processes have reached, for operations of processes that are not known yet.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "1s")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "1s",
+        help_heading = heading::TIME
+    )]
     pub(crate) lateness: Duration,
 
     /// Take operations into account that come this late; then alerts are final.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "10s",
+        help_heading = heading::TIME
+    )]
     pub(crate) retention: Duration,
 
     /// Do not wait for a process of which nothing came for this long.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "10s",
+        help_heading = heading::TIME
+    )]
     pub(crate) idle: Duration,
 
     /// Take a numbered operation for lost if it has not come this long after a later one of its process.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "5s")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "5s",
+        help_heading = heading::TIME
+    )]
     pub(crate) patience: Duration,
 
     /// An operation of unknown outcome takes effect within this time after its start, or never. Without this, its key is
     /// not quiet again.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = heading::TIME)]
     pub(crate) unknown_for: Option<Duration>,
 
     /// A process may start an operation before its last one has ended. Its operations are numbered by their starts, and
     /// after a loss nothing is decided any more.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::TIME)]
     pub(crate) overlap: bool,
 
     /// The system was running before: the state of a key is unknown until an operation settles it.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::TIME)]
     pub(crate) join: bool,
 
     /// Keep at most this many keys.
-    #[arg(long, value_name = "COUNT", default_value_t = 1 << 20)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1 << 20, help_heading = heading::MEMORY)]
     pub(crate) max_keys: usize,
 
     /// Keep at most this many operations of a key that has no quiet instant, or, with a specification whose states cannot be
     /// carried from one check to the next, of any key.
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000, help_heading = heading::MEMORY)]
     pub(crate) max_ops: usize,
 
     /// Give up the check of a key after this time: the key is undecided then.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "10s",
+        help_heading = heading::TIME
+    )]
     pub(crate) timeout: Duration,
 
     /// Give up the check of a key if the monitor uses more memory than this, such as `64M` or `2G`.
-    #[arg(long, value_name = "SIZE", default_value = MEMORY)]
+    #[arg(long, value_name = "SIZE", default_value = MEMORY, help_heading = heading::MEMORY)]
     pub(crate) max_memory: ByteSize,
 
     /// Check this often.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "100ms")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "100ms",
+        help_heading = heading::TIME
+    )]
     pub(crate) every: Duration,
 
     /// Store the state in this file, and continue from it. With a topic of Kafka, this is a directory: the monitors
     /// that share the topic share it, too.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::MEMORY)]
     pub(crate) checkpoint: Option<PathBuf>,
 
     /// Standard input begins where the stored state ends, instead of being sent again: after as many lines as the first line
     /// of the file says, `"position": {"lines": COUNT}`.
-    #[arg(long, requires = "checkpoint")]
+    #[arg(long, requires = "checkpoint", help_heading = heading::SOURCE)]
     pub(crate) input_continues: bool,
 
     /// Store the state this often.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "10s",
+        help_heading = heading::MEMORY
+    )]
     pub(crate) checkpoint_every: Duration,
 
     /// Append alerts to this file, one JSON object per line [default: standard output].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::ALERTS)]
     pub(crate) alerts: Option<PathBuf>,
 
     /// Note what was found in each interval in this directory, for `omnilink runs summary --store DIR`.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = heading::ALERTS)]
     pub(crate) ledger: Option<PathBuf>,
 
     /// Length of these intervals.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "1h")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "1h",
+        help_heading = heading::ALERTS
+    )]
     pub(crate) ledger_every: Duration,
 
     /// Write a page for the first violations of each cause into this directory.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = heading::ALERTS)]
     pub(crate) pages: Option<PathBuf>,
 
     /// Send alerts to this address, one JSON object per request. Only `http`.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = heading::ALERTS)]
     pub(crate) webhook: Option<String>,
 
     /// Serve `/metrics`, `/health` and an overview here, such as `127.0.0.1:9464`.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", help_heading = heading::SERVING)]
     pub(crate) listen: Option<SocketAddr>,
 
     /// Let `--listen`, `--otlp` and `--otlp-grpc` name addresses that other machines reach.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::SERVING)]
     pub(crate) remote: bool,
 
     /// Answer only requests to these addresses that send the token in this file, as `Authorization: Bearer TOKEN`.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::SERVING)]
     pub(crate) token_file: Option<PathBuf>,
 
     /// Answer only requests with TLS, with the certificate in this file.
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = heading::SERVING)]
     pub(crate) tls_certificate: Option<PathBuf>,
 
     /// Key of the certificate.
-    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = heading::SERVING)]
     pub(crate) tls_key: Option<PathBuf>,
 
     /// The input, standard input or a file, ends when all operations have come: processes that have not said that they are over are over too.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::SOURCE)]
     pub(crate) complete: bool,
+
+    /// Number of partitions of a stream of NATS: the subjects that end in `.0`, `.1` and so on. Not for Kafka: a topic
+    /// has its own number.
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1024),
+        help_heading = heading::NATS
+    )]
+    pub(crate) partitions: u32,
+
+    /// Share the partitions of a stream of NATS with other monitors of this group. Their states are in a key-value
+    /// store of this name.
+    #[arg(long, value_name = "NAME", default_value = "omnilink", help_heading = heading::NATS)]
+    pub(crate) group: String,
+
+    /// Take over the partitions of a monitor of the group of which nothing was heard for this long.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = humantime::parse_duration,
+        default_value = "10s",
+        help_heading = heading::NATS
+    )]
+    pub(crate) lease: Duration,
+
+    /// File with credentials for NATS.
+    #[arg(long, value_name = "FILE", help_heading = heading::NATS)]
+    pub(crate) credentials: Option<PathBuf>,
+
+    /// File with further properties for Kafka, such as passwords: lines `name=value`, with the names of librdkafka.
+    #[arg(long, value_name = "FILE", help_heading = heading::KAFKA)]
+    pub(crate) kafka_properties: Option<PathBuf>,
 }
 
 /// A unit of time.

@@ -5,29 +5,43 @@ use clap::{Args, value_parser};
 use omnilink_campaign::How;
 use omnilink_explore::{ExecutionOrder, MOST_STEPS, STEP_LIMIT};
 
+use super::headings::{LIMITS, SCHEDULES};
+
 /// Schedule selection.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Scheduling {
     /// Number of priority changes plus one, with `--schedule pct`.
-    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 3,
+        value_parser = value_parser!(u32).range(1..),
+        help_heading = SCHEDULES
+    )]
     pub(crate) depth: u32,
 
     /// Maximum number of steps of an execution: inconclusive after that.
-    #[arg(long, value_name = "COUNT", default_value_t = STEP_LIMIT, value_parser = value_parser!(u64).range(1..=MOST_STEPS))]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = STEP_LIMIT,
+        value_parser = value_parser!(u64).range(1..=MOST_STEPS),
+        help_heading = LIMITS
+    )]
     pub(crate) max_steps: u64,
 
     /// Let loads read older stores where C11 allows it. Findings may not be reproducible on your processor, and may be
     /// impossible if uninstrumented code synchronizes.
-    #[arg(long)]
+    #[arg(long, help_heading = SCHEDULES)]
     pub(crate) weak_memory: bool,
 
     /// Also switch threads at non-atomic accesses, for programs with data races.
-    #[arg(long)]
+    #[arg(long, help_heading = SCHEDULES)]
     pub(crate) plain: bool,
 
     /// With `--schedule dfs`, also execute schedules that another one makes redundant, because they differ only in the
     /// order of independent steps, or in a switch just after a call or before a return.
-    #[arg(long)]
+    #[arg(long, help_heading = SCHEDULES)]
     pub(crate) every_schedule: bool,
 }
 

@@ -11,40 +11,49 @@ use omnilink_judge::Assumption;
 use omnilink_judge::load::Around;
 use omnilink_weak::Level;
 
+use super::headings::{EXPERTS, INPUT, LIMITS, ORDERS, SPECIFICATION};
+
 /// The format of a history, the files of its specification, and the limits of the check.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct About {
     /// TLC configuration file [default: the module's path with `.cfg`].
-    #[arg(long, value_name = "CFG")]
+    #[arg(long, value_name = "CFG", help_heading = SPECIFICATION)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Directory to search for modules that are neither beside the root module nor built in. Repeatable.
-    #[arg(long = "include", value_name = "DIR")]
+    /// Directory to search for further modules. Repeatable.
+    ///
+    /// Modules beside the root module and built-in ones are found without it.
+    #[arg(long = "include", value_name = "DIR", help_heading = SPECIFICATION)]
     pub(crate) includes: Vec<PathBuf>,
 
     /// Settings that map operations to a TLA+ module [default: `omnilink.toml` beside the module].
-    #[arg(long, value_name = "TOML")]
+    #[arg(long, value_name = "TOML", help_heading = SPECIFICATION)]
     pub(crate) settings: Option<PathBuf>,
 
     /// Format of the histories [default: detected].
-    #[arg(long, value_name = "FORMAT", value_parser = omnilink_judge::input::parse_format)]
+    #[arg(long, value_name = "FORMAT", value_parser = omnilink_judge::input::parse_format, help_heading = INPUT)]
     pub(crate) from: Option<omnilink_judge::input::Kind>,
+
+    /// Field by which the system orders operations, such as a revision.
+    ///
+    /// This order is tried first, and the history is searched only if the specification does not allow it.
+    #[arg(long, value_name = "FIELD", conflicts_with = "order", help_heading = ORDERS)]
+    pub(crate) order_by: Option<String>,
+
+    /// Give up on a history after this time, such as `90s` or `10m`.
+    ///
+    /// It is inconclusive then.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = LIMITS)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Give up if the process uses more memory, such as `64M` or `2G`.
+    ///
+    /// The history is inconclusive then.
+    #[arg(long, value_name = "SIZE", default_value = MEMORY, help_heading = LIMITS)]
+    pub(crate) max_memory: ByteSize,
 
     #[command(flatten)]
     pub(crate) level: LevelArgs,
-
-    /// Field by which the system itself orders operations, such as a revision: this order is tried first, and the
-    /// history is searched only if the specification does not allow it.
-    #[arg(long, value_name = "FIELD", conflicts_with = "order")]
-    pub(crate) order_by: Option<String>,
-
-    /// Give up on a history after this time, such as `90s` or `10m`: inconclusive.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    pub(crate) timeout: Option<Duration>,
-
-    /// Give up on a history if the process uses more memory than this, such as `64M` or `2G`: inconclusive.
-    #[arg(long, value_name = "SIZE", default_value = MEMORY)]
-    pub(crate) max_memory: ByteSize,
 }
 
 /// The default memory limit of a check. Help texts show it as it is typed.
@@ -62,18 +71,20 @@ impl About {
 pub(crate) struct AssumeArgs {
     /// Consider only orders consistent with: `T0:12 < T3:7`, the first takes effect before the second, or `T3:7 =
     /// 1a2b3c4d`, the state after the operation has this fingerprint. Repeatable.
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) assume: Vec<Assumption>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AroundArgs {
     /// TLC configuration file [default: the module's path with `.cfg`].
-    #[arg(long, value_name = "CFG")]
+    #[arg(long, value_name = "CFG", help_heading = SPECIFICATION)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Directory to search for modules that are neither beside the root module nor built in. Repeatable.
-    #[arg(long = "include", value_name = "DIR")]
+    /// Directory to search for further modules. Repeatable.
+    ///
+    /// Modules beside the root module and built-in ones are found without it.
+    #[arg(long = "include", value_name = "DIR", help_heading = SPECIFICATION)]
     pub(crate) includes: Vec<PathBuf>,
 }
 
@@ -87,7 +98,7 @@ impl AroundArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
     /// Directory of kept runs.
-    #[arg(long, value_name = "DIR", default_value = "target/omnilink")]
+    #[arg(long, value_name = "DIR", default_value = "target/omnilink", help_heading = INPUT)]
     pub(crate) store: PathBuf,
 }
 
@@ -96,26 +107,29 @@ pub(crate) struct StoreArgs {
 pub(crate) struct SinceArgs {
     /// Causes first seen after this are new: a commit, a day such as `2026-11-16`, a time, or a duration such as `14d`
     /// [default: the commit before the last one].
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "WHEN", help_heading = INPUT)]
     pub(crate) since: Option<String>,
 }
 
 /// Which orders count, and what operations have to see.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LevelArgs {
-    /// What operations have to see, and in which orders: a level that `omnilink levels` lists, and visibilities of
-    /// actions, such as `linearizable, size=overlap` [default: the level in the settings, or `linearizable`].
-    #[arg(long, value_name = "LEVEL", value_parser = Level::from_str)]
+    /// Level, such as `linearizable` or `causal` [default: that of the settings, or `linearizable`].
+    ///
+    /// A level says what operations have to see, and in which orders. `omnilink levels` lists them. A visibility can be
+    /// added for an action, such as `linearizable, size=overlap`.
+    #[arg(long, value_name = "LEVEL", value_parser = Level::from_str, help_heading = ORDERS, display_order = 0)]
     pub(crate) level: Option<Level>,
 
-    /// Order between operations: `real-time` for linearizability, `program` for sequential consistency, `none` for
-    /// serializability.
-    #[arg(long, value_name = "ORDER")]
+    /// Order between operations, whatever the level: `real-time` for linearizability, `program` for sequential consistency,
+    /// `none` for serializability.
+    #[arg(long, value_name = "ORDER", help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) order: Option<Order>,
 
-    /// Results that the operations had which an operation saw, if these need not see everything: `free` for any, except
-    /// of operations that see everything; `recorded` for those in the history.
-    #[arg(long, value_name = "RESULTS", default_value = "free")]
+    /// Results of the operations that an operation saw: `free` for any, except of operations that see everything;
+    /// `recorded` for those in the history. This matters at levels such as `causal`, at which operations need not see
+    /// everything.
+    #[arg(long, value_name = "RESULTS", default_value = "free", help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) context: Context,
 }
 

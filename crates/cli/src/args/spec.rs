@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, Subcommand};
 
+use super::headings::{EXPERTS, INPUT, LIMITS, OUTPUT, SPECIFICATION};
 use super::shared::{AroundArgs, Output, Progress};
 
 #[derive(Debug, Subcommand)]
@@ -33,7 +34,7 @@ pub(crate) struct Located {
     pub(crate) around: AroundArgs,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Output,
 }
 
@@ -48,45 +49,45 @@ pub(crate) enum SearchOrder {
 
 #[derive(Debug, Args)]
 pub(crate) struct SpecCheckArgs {
-    #[command(flatten)]
-    pub(crate) located: Located,
-
-    /// Number of states to explore in parallel; the result is the same [default: all cores].
-    #[arg(short = 'j', long, value_name = "COUNT")]
-    pub(crate) workers: Option<usize>,
-
     /// Whether a state without successors is an error [default: set by the configuration].
-    #[arg(long, value_name = "YES/NO", action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "YES/NO", action = clap::ArgAction::Set, help_heading = SPECIFICATION)]
     pub(crate) deadlock: Option<bool>,
 
-    /// Order in which states are visited; `depth` visits the state found last first, with one worker, as TLC does with
-    /// its `StateDeque`.
-    #[arg(long, value_name = "ORDER", default_value = "breadth")]
-    pub(crate) search: SearchOrder,
-
     /// Skip the temporal properties of the configuration.
-    #[arg(long)]
+    #[arg(long, help_heading = SPECIFICATION)]
     pub(crate) skip_properties: bool,
 
     /// Skip the conjuncts of temporal properties that are about infinite behaviors, instead of rejecting them.
-    #[arg(long)]
+    #[arg(long, help_heading = SPECIFICATION)]
     pub(crate) skip_liveness: bool,
 
     /// Give up after this many distinct states: inconclusive.
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", help_heading = LIMITS)]
     pub(crate) max_states: Option<u64>,
 
     /// Give up after this time, such as `90s` or `10m`: inconclusive.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = LIMITS)]
     pub(crate) timeout: Option<Duration>,
 
     /// Give up if the process uses more memory than this, such as `64M` or `2G`: inconclusive.
-    #[arg(long, value_name = "SIZE", default_value = "16G")]
+    #[arg(long, value_name = "SIZE", default_value = "16G", help_heading = LIMITS)]
     pub(crate) max_memory: ByteSize,
 
+    /// Number of states to explore in parallel; the result is the same [default: all cores].
+    #[arg(short = 'j', long, value_name = "COUNT", help_heading = LIMITS)]
+    pub(crate) workers: Option<usize>,
+
     /// Progress display.
-    #[arg(long, value_name = "HOW", default_value = "auto")]
+    #[arg(long, value_name = "HOW", default_value = "auto", help_heading = OUTPUT)]
     pub(crate) progress: Progress,
+
+    #[command(flatten)]
+    pub(crate) located: Located,
+
+    /// Order in which states are visited; `depth` visits the state found last first, with one worker, as TLC does with
+    /// its `StateDeque`.
+    #[arg(long, value_name = "ORDER", default_value = "breadth", help_heading = EXPERTS, hide_short_help = true)]
+    pub(crate) search: SearchOrder,
 }
 
 #[derive(Debug, Args)]
@@ -106,11 +107,11 @@ pub(crate) struct EvalArgs {
     pub(crate) expression: Option<String>,
 
     /// Evaluate every line of this file instead, one line of output each. A line without a value gives an error.
-    #[arg(long, value_name = "EXPRS", requires = "file", conflicts_with = "expression")]
+    #[arg(long, value_name = "EXPRS", requires = "file", conflicts_with = "expression", help_heading = INPUT)]
     pub(crate) lines: Option<PathBuf>,
 
     /// Expression that needs built-in modules only.
-    #[arg(short = 'e', long = "expr", value_name = "EXPR", conflicts_with = "file")]
+    #[arg(short = 'e', long = "expr", value_name = "EXPR", conflicts_with = "file", help_heading = INPUT)]
     pub(crate) alone: Option<String>,
 
     /// Built-in modules for the expression of `-e`.
@@ -119,7 +120,8 @@ pub(crate) struct EvalArgs {
         value_name = "MODULES",
         value_delimiter = ',',
         conflicts_with = "file",
-        default_value = "Integers,Sequences,FiniteSets,TLC"
+        default_value = "Integers,Sequences,FiniteSets,TLC",
+        help_heading = SPECIFICATION
     )]
     pub(crate) extends: Vec<String>,
 
@@ -127,6 +129,6 @@ pub(crate) struct EvalArgs {
     pub(crate) around: AroundArgs,
 
     /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Output,
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::headings::{OPINION, OUTPUT, SPECIFICATION};
 use super::inspection::ShownArgs;
 use super::shared::About;
 
@@ -40,7 +41,7 @@ pub(crate) struct ExportArgs {
     pub(crate) trace: PathBuf,
 
     /// Output directory. Created if missing.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
 
     #[command(flatten)]
@@ -58,7 +59,7 @@ pub(crate) struct ConfirmArgs {
     pub(crate) trace: PathBuf,
 
     /// Path of TLC's `tla2tools.jar`. `java` must be on the path.
-    #[arg(long, value_name = "JAR")]
+    #[arg(long, value_name = "JAR", help_heading = OPINION)]
     pub(crate) tlc: PathBuf,
 
     #[command(flatten)]
@@ -72,7 +73,7 @@ pub(crate) struct WitnessArgs {
     pub(crate) paths: Vec<PathBuf>,
 
     /// Specification: a built-in one with its options, or a TLA+ module.
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", help_heading = SPECIFICATION)]
     pub(crate) spec: Option<String>,
 
     #[command(flatten)]
