@@ -173,6 +173,7 @@ test('assumptions become a command', () => {
     report.next = [{ what: '', line }];
     return checkAgain(report, ['T0:1 < T1:2']);
   };
+  assert.equal(check('omnilink check --full Q.tla a.trace'), "omnilink check Q.tla a.trace --assume 'T0:1 < T1:2'");
   assert.equal(check('omnilink explain Q.tla a.trace'), "omnilink check Q.tla a.trace --assume 'T0:1 < T1:2'");
   assert.equal(
     check("omnilink check Q.tla a.trace --assume 'T0:1 < T1:2'"),
@@ -181,7 +182,7 @@ test('assumptions become a command', () => {
   assert.equal(check('omnilink view a.trace'), null);
   // Assumptions of the report are kept, even if one is a prefix of another.
   assert.equal(
-    check("omnilink explain Q.tla a.trace --assume 'T3:7 = 1a' --assume 'T0:1 < T1:23'"),
+    check("omnilink check --full Q.tla a.trace --assume 'T3:7 = 1a' --assume 'T0:1 < T1:23'"),
     "omnilink check Q.tla a.trace --assume 'T3:7 = 1a' --assume 'T0:1 < T1:23' --assume 'T0:1 < T1:2'",
   );
 });

@@ -1,6 +1,6 @@
 //! Makes the calls of `Stack.tla` on the stack, from several threads, and records them.
 
-#[rustfmt::skip] // Written by `omnilink gen rust`.
+#[rustfmt::skip] // Written by `omnilink init --update`.
 mod operations;
 
 use omnilink_record::drive::{self, Plan};

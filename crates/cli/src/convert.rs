@@ -1,9 +1,9 @@
-//! `omnilink convert`: a history from one format to another.
+//! `omnilink convert`: a history from one format to another. Exports for other programs are made elsewhere.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use omnilink_explore::NewFile;
@@ -14,24 +14,79 @@ use omnilink_judge::input::{self, InputError};
 use omnilink_judge::{Failed, join};
 use omnilink_report::clean;
 
-use crate::args::{ConvertArgs, Progress, Writable};
+use crate::args::{ConvertArgs, ExportArgs, ModuleArgs, SubjectArgs, Target};
 use crate::exit::Exit;
-use crate::limits::{self, Limits, Settings};
+use crate::inspection::export::{self, Form};
+use crate::limits::{self, Limits};
 use crate::outcome::print_failure;
 use crate::terminal::complain;
+use crate::verification;
 
-pub(crate) fn run(args: &ConvertArgs) -> Exit {
+pub(crate) fn run(args: ConvertArgs) -> Exit {
+    let form = match args.to {
+        Target::Tlc => return module(args).map_or_else(|exit| exit, |module| verification::export::run(&module)),
+        Target::Perfetto => Form::Perfetto,
+        Target::Itf => Form::Itf,
+        Target::Dot => Form::Dot,
+        Target::Jsonl => return history(&args, Writable::Jsonl),
+        Target::Text => return history(&args, Writable::Text),
+        Target::Binary => return history(&args, Writable::Binary),
+        #[cfg(feature = "fleet")]
+        Target::Parquet => return history(&args, Writable::Parquet),
+    };
+    let ConvertArgs { inputs, output, options, .. } = args;
+    export::run(form, &ExportArgs { subject: SubjectArgs { paths: inputs, options }, output })
+}
+
+/// A format of histories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writable {
+    Jsonl,
+    Text,
+    Binary,
+    #[cfg(feature = "fleet")]
+    Parquet,
+}
+
+/// The history, its specification and the directory of a module for TLC.
+fn module(args: ConvertArgs) -> Result<ModuleArgs, Exit> {
+    let wrong = |message: &str, help: &str| {
+        complain("--to tlc", &InputError { message: message.into(), help: Some(help.into()) })
+    };
+    let about = args.options.about;
+    let (spec, trace) = match (args.options.spec, &*args.inputs) {
+        (Some(spec), [trace]) => (PathBuf::from(spec), trace.clone()),
+        (None, [spec, trace]) => (spec.clone(), trace.clone()),
+        _ => {
+            let help = "`omnilink convert --to tlc Queue.tla run.jsonl -o DIR`";
+            return Err(wrong("expected a TLA+ module and one history", help));
+        }
+    };
+    match args.output {
+        Some(output) => Ok(ModuleArgs { spec, trace, output, about }),
+        None => Err(wrong("a module and its files cannot go to standard output", "name a directory with `--output`")),
+    }
+}
+
+/// Converts a history without its specification.
+fn history(args: &ConvertArgs, format: Writable) -> Exit {
+    if let Some(option) = args.options.of_check() {
+        let message = format!("`{option}` concerns a check, and only the history is converted");
+        let help = "`--to tlc`, `perfetto`, `itf` or `dot` converts it with its specification".to_owned();
+        return complain("convert", &InputError { message, help: Some(help) });
+    }
     limits::catch_interrupts();
     let label = match &*args.inputs {
         [input] => input.display().to_string(),
         inputs => format!("{} traces", inputs.len()),
     };
-    let max_memory = args.max_memory.as_u64();
-    let limits = Limits::around(&Settings { timeout: args.timeout, max_memory, progress: Progress::None }, &label);
+    let about = &args.options.about;
+    let max_memory = about.max_memory.as_u64();
+    let limits = Limits::around(&about.into(), &label);
     let trace = match &*args.inputs {
-        [input] => input::open_within(input, args.from, max_memory, &limits, &Arc::default())
+        [input] => input::open_within(input, about.from, max_memory, &limits, &Arc::default())
             .and_then(|opened| opened.read_within(&limits)),
-        inputs => join::read(inputs, args.from, max_memory, &limits, &Arc::default()),
+        inputs => join::read(inputs, about.from, max_memory, &limits, &Arc::default()),
     };
     let trace = match trace {
         Ok(trace) => trace,
@@ -50,10 +105,10 @@ pub(crate) fn run(args: &ConvertArgs) -> Exit {
     for cut in &trace.cuts {
         errln!("note: {}", clean(&format!("{label}: {cut}")));
     }
-    if args.to == Writable::Text && !trace.events.is_empty() {
+    if format == Writable::Text && !trace.events.is_empty() {
         errln!("note: {}: events are left out: text has no place for them", clean(&label));
     }
-    match write(&trace, args) {
+    match write(&trace, args, format) {
         Ok(()) => Exit::Accepted,
         Err(error) => {
             let output = args.output.as_ref().map_or("standard output".into(), |path| path.display().to_string());
@@ -62,7 +117,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Exit {
     }
 }
 
-fn write(trace: &Trace, args: &ConvertArgs) -> Result<(), InputError> {
+fn write(trace: &Trace, args: &ConvertArgs, format: Writable) -> Result<(), InputError> {
     let cannot = |error: io::Error| InputError::new(format!("cannot be written: {error}"));
     let into_file = |write: fn(&Trace, &mut dyn Write) -> Result<(), WriteError>| -> Result<(), InputError> {
         let Some(path) = &args.output else {
@@ -74,7 +129,7 @@ fn write(trace: &Trace, args: &ConvertArgs) -> Result<(), InputError> {
         write(trace, &mut file).map_err(InputError::new)?;
         file.commit().map_err(cannot)
     };
-    match (args.to, &args.output) {
+    match (format, &args.output) {
         #[cfg(feature = "fleet")]
         (Writable::Parquet, Some(path)) => {
             let mut file = NewFile::create(path).map_err(cannot)?;

@@ -202,7 +202,7 @@ fn java() -> Fact {
         name: "Java",
         is_there: found.is_some(),
         found: found.unwrap_or_else(|| "`java` is not installed".into()),
-        so: "for `omnilink confirm`, which compares with TLC; nothing else needs it",
+        so: "for `omnilink check --tlc`, which compares with TLC; nothing else needs it",
     }
 }
 

@@ -39,7 +39,7 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
     };
     let directory = file.parent().unwrap_or(Path::new("")).to_owned();
     let Some(spec) = settings.spec.clone() else {
-        let help = "`spec = \"Queue.tla\"`, or the name of one of those that `omnilink specs` lists";
+        let help = "`spec = \"Queue.tla\"`, or the name of one of those that `omnilink spec list` lists";
         return Err(wrong(&file, "no specification given".into(), Some(help.into())));
     };
     let run = if args.command.is_empty() { settings.harness.run.clone() } else { args.command.clone() };

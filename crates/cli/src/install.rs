@@ -15,11 +15,18 @@ use crate::files;
 use crate::terminal::complain;
 
 pub(crate) fn write_completions(args: &CompletionsArgs) -> Exit {
-    let (mut command, mut script) = (args::command(true), Vec::new());
+    let (mut command, mut script) = (without_former_names(&args::command(true)), Vec::new());
     let name = command.get_name().to_owned();
     clap_complete::generate(args.shell, &mut command, name, &mut script);
     out!("{}", String::from_utf8_lossy(&script));
     Exit::Accepted
+}
+
+/// The command without its hidden subcommands, which Clap offers for completion nevertheless.
+fn without_former_names(command: &clap::Command) -> clap::Command {
+    let listed = command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned();
+    let same = clap::Command::new("omnilink").version(env!("CARGO_PKG_VERSION"));
+    same.args(command.get_arguments().cloned()).subcommands(listed)
 }
 
 pub(crate) fn write_pages(args: &ManArgs) -> Exit {

@@ -12,6 +12,7 @@ mod convert;
 mod doctor;
 mod exit;
 mod files;
+mod former;
 mod fuzz;
 mod harness;
 mod host;
@@ -28,16 +29,12 @@ mod progress;
 mod project;
 mod runs;
 mod spec;
-mod specs;
 mod verification;
 
 use std::process::ExitCode;
 
+use crate::args::{Cli, Color, Command};
 use clap::FromArgMatches as _;
-use omnilink_report::Detail;
-
-use crate::args::{Cli, Color, Command, ExportCommand};
-use crate::inspection::export::Form;
 
 /// Exploring states creates and drops small values on several threads at once, which this allocator is good at.
 #[global_allocator]
@@ -67,16 +64,9 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> ExitCode {
     let exit = match command {
-        Command::Check(args) => check::run(args, Detail::Brief),
-        Command::Explain(args) => check::run(args, Detail::Full),
+        Command::Check(args) => verification::check(*args),
         Command::Report(args) => inspection::report::run(&args),
         Command::View(args) => inspection::view::run(&args),
-        Command::Export(ExportCommand::Tlc(args)) => verification::export::run(&args),
-        Command::Export(ExportCommand::Perfetto(args)) => inspection::export::run(Form::Perfetto, &args),
-        Command::Export(ExportCommand::Itf(args)) => inspection::export::run(Form::Itf, &args),
-        Command::Export(ExportCommand::Dot(args)) => inspection::export::run(Form::Dot, &args),
-        Command::Confirm(args) => verification::confirm::run(&args),
-        Command::Witness(command) => verification::witness::run(&command),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Lineup(args) => lineup::run(&args),
         Command::Replay(args) => control::replay::run(&args),
@@ -86,16 +76,13 @@ fn run(command: Command) -> ExitCode {
         Command::Monitor(args) => monitor::run(&args),
         Command::Runs(command) => runs::run(&command),
         Command::Doctor(args) => doctor::run(&args),
-        Command::Convert(args) => convert::run(&args),
-        Command::Gen(args) => harness::generate::run(&args),
+        Command::Convert(args) => convert::run(*args),
         Command::Init(args) => harness::init::run(&args),
         Command::Schema(args) => harness::print_schema(&args),
         Command::Spec(command) => spec::run(&command),
-        Command::Log(command) => log::run(&command),
-        Command::Levels => specs::levels(),
-        Command::Specs { name } => specs::run(name.as_deref()),
         Command::Completions(args) => install::write_completions(&args),
         Command::Man(args) => install::write_pages(&args),
+        Command::Former(command) => former::run(command),
     };
     terminal::finish(exit).into()
 }

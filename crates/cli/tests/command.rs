@@ -69,7 +69,7 @@ fn a_rejected_history_names_what_fits_nowhere() {
         erase("b") = 7 ✗
         (operations in one row overlap)
 
-      all of it   omnilink explain history --spec kv
+      all of it   omnilink check --full history --spec kv
       look at it  omnilink view history --spec kv
     exit 1
     "#);
@@ -356,9 +356,9 @@ fn what_cannot_be_printed_is_an_error() {
     for args in [
         "check --spec register history",
         "check --spec register history --format json",
-        "explain --spec register history",
+        "check --full --spec register history",
         "convert history",
-        "specs",
+        "spec list",
         "doctor",
     ] {
         let output = run_into(&directory, full(), args);
@@ -435,7 +435,7 @@ fn limits_hold_while_a_history_is_read() {
         "check --spec register --from text --report json=r.json --timeout 300ms /dev/zero good",
         "report --spec register --from text --timeout 300ms /dev/zero",
         "view --no-open --spec register --from text --timeout 300ms /dev/zero",
-        "export dot --spec register --from text --timeout 300ms /dev/zero",
+        "convert --to dot --spec register --from text --timeout 300ms /dev/zero",
         "convert --from text --timeout 300ms /dev/zero",
     ];
     for args in commands {
@@ -629,7 +629,7 @@ fn a_misspelled_operation_gets_a_hint_and_other_names_are_listed() {
     assert!(printed.contains("did you mean `linearizable`?") && printed.ends_with("exit 2"), "{printed}");
     let printed = run(&directory("no-spec"), "check run.jsonl");
     assert!(printed.starts_with("error: check: no specification given: "), "{printed}");
-    let listed = run(&directory("aliases"), "specs kv");
+    let listed = run(&directory("aliases"), "spec list kv");
     assert!(listed.contains("also `remove`, `delete`") && listed.contains("digits=number"), "{listed}");
     let covered = check("alias-coverage", "--spec kv --coverage", "T0 [1 2] write(1, 1)\n");
     assert!(covered.contains("put") && !covered.contains("put  0"), "{covered}");

@@ -106,17 +106,17 @@ fn a_newer_version_is_an_error_that_names_it() {
     exit 2
     ");
     let report = changed("compat-report", "queue.json", b"omnilink.report/2", b"omnilink.report/3");
-    insta::assert_snapshot!(check(&report, "explain queue.json"), @"
+    insta::assert_snapshot!(check(&report, "check --full queue.json"), @"
     error: queue.json: unsupported report version `omnilink.report/3` (expected `omnilink.report/2`); check the history again
     exit 2
     ");
     let report = changed("compat-report-before", "queue.json", b"omnilink.report/2", b"omnilink.report/1");
-    insta::assert_snapshot!(check(&report, "explain queue.json"), @"
+    insta::assert_snapshot!(check(&report, "check --full queue.json"), @"
     error: queue.json: unsupported report version `omnilink.report/1` (expected `omnilink.report/2`); check the history again
     exit 2
     ");
     let reports = changed("compat-reports", "reports.json", b"omnilink.reports/1", b"omnilink.reports/2");
-    insta::assert_snapshot!(check(&reports, "explain reports.json"), @"
+    insta::assert_snapshot!(check(&reports, "check --full reports.json"), @"
     error: reports.json: unsupported report version `omnilink.reports/2` (expected `omnilink.reports/1`); check the history again
     exit 2
     ");

@@ -227,7 +227,7 @@ fn what_cannot_run_is_said() {
     let wrong = |name: &str, settings: &str, args: &str| run(&set_up(name, settings, HARNESS), args);
     insta::assert_snapshot!(wrong("fuzz-spec", "[harness]\nrun = [\"sh\"]", "fuzz"), @r#"
     error: omnilink.toml: no specification given
-    help: `spec = "Queue.tla"`, or the name of one of those that `omnilink specs` lists
+    help: `spec = "Queue.tla"`, or the name of one of those that `omnilink spec list` lists
     exit 2
     "#);
     insta::assert_snapshot!(wrong("fuzz-run", "spec = \"queue\"", "fuzz"), @r#"

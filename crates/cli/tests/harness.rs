@@ -1,4 +1,4 @@
-//! `omnilink gen` and `omnilink init`: what they write, that it builds, and that what it records is accepted.
+//! `omnilink init`: what it writes, that this builds, and that what it records is accepted.
 //!
 //! One project in each language is built and run every time. The others, and the harnesses of the examples, take a minute
 //! and are run with `--ignored`.
@@ -59,7 +59,7 @@ fn check(language: &str, module: &str) {
         let ran = tool::run(&directory, &["check", &format!("{module}.tla"), &trace, "--timeout", "60s"]);
         assert!(ran.stdout.contains(": accepted, 300 operations of 3 processes"), "{}", ran.shown());
     }
-    let ran = tool::run(&directory, &["gen", language, &format!("{module}.tla"), "--check"]);
+    let ran = tool::run(&directory, &["init", "--check"]);
     assert_eq!(ran.code, 0, "{}", ran.shown());
 }
 
@@ -94,7 +94,7 @@ fn what_is_generated_is_clean() {
             let directory = project(language, "Queue");
             let main = if language == "rust" { "src/main.rs" } else { "main.cpp" };
             fs::remove_file(directory.join(main)).expect("a template has a main file");
-            let ran = tool::run(&directory, &["gen", language, &spec]);
+            let ran = tool::run(&directory, &["init", "--update", "--lang", language, "--spec", &spec]);
             assert_eq!(ran.code, 0, "{}", ran.shown());
             let harness = build(&directory, language);
             if language == "rust" {
@@ -158,7 +158,7 @@ fn formatting_leaves_generated_code_alone() {
     for example in ["queue/Queue", "map/Map", "producer-queue/ProducerQueue", "two-phase/TwoPhase"] {
         let directory = tool::directory("gen-format");
         let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../examples/{example}.tla"));
-        tool::run(&directory, &["gen", "rust", &spec.display().to_string()]);
+        tool::run(&directory, &["init", "--update", "--lang", "rust", "--spec", &spec.display().to_string()]);
         for edition in ["2021", "2024"] {
             succeed(
                 &directory,
@@ -176,41 +176,41 @@ fn a_harness_is_written_once_and_checked() {
         let args: Vec<&str> = args.split(' ').collect();
         shown.push_str(&format!("$ omnilink {}\n{}\n", args.join(" "), tool::run(&directory, &args).shown()));
     };
-    run("gen cpp Queue.tla -o h --check");
-    run("gen cpp Queue.tla -o h");
-    run("gen cpp Queue.tla -o h");
-    run("gen cpp Queue.tla -o h --check");
+    run("init h --check --lang cpp --spec Queue.tla");
+    run("init h --update --lang cpp --spec Queue.tla");
+    run("init h --update --lang cpp --spec Queue.tla");
+    run("init h --check --lang cpp --spec Queue.tla");
     let spec = fs::read_to_string(directory.join("Queue.tla")).expect("a specification");
     let peek = "Peek(elem) == queue # <<>> /\\ elem = Head(queue) /\\ UNCHANGED queue\n\nNext ==\n    \\/ \\E elem \\in Elems : Peek(elem)";
     let spec = spec.replace("Next ==", peek).replace("    \\/ DequeueEmpty\n", "");
     fs::write(directory.join("Queue.tla"), spec).expect("a changed specification");
-    run("gen cpp Queue.tla -o h --check");
+    run("init h --check --lang cpp --spec Queue.tla");
     fs::write(directory.join("omnilink.toml"), "[harness.values]\n\"Dequeue.elem\" = \"fresh\"\n").expect("settings");
-    run("gen cpp Queue.tla -o h --check");
+    run("init h --check --lang cpp --spec Queue.tla");
     insta::assert_snapshot!(shown, @"
-    $ omnilink gen cpp Queue.tla -o h --check
+    $ omnilink init h --check --lang cpp --spec Queue.tla
     error: h/operations.hpp: No such file or directory (os error 2)
      |
-    help: `omnilink gen cpp Queue.tla -o h` writes it
+    help: `omnilink init h --update --lang cpp --spec Queue.tla` writes it
     exit 2
-    $ omnilink gen cpp Queue.tla -o h
+    $ omnilink init h --update --lang cpp --spec Queue.tla
     wrote h/operations.hpp: 2 calls with 3 outcomes
     wrote h/main.cpp: fill in the functions that say `todo`
     exit 0
-    $ omnilink gen cpp Queue.tla -o h
+    $ omnilink init h --update --lang cpp --spec Queue.tla
     wrote h/operations.hpp: 2 calls with 3 outcomes
     kept h/main.cpp
     exit 0
-    $ omnilink gen cpp Queue.tla -o h --check
+    $ omnilink init h --check --lang cpp --spec Queue.tla
     h/operations.hpp: up to date with Queue.tla, 2 calls with 3 outcomes
     exit 0
-    $ omnilink gen cpp Queue.tla -o h --check
+    $ omnilink init h --check --lang cpp --spec Queue.tla
     h/operations.hpp: drifted from Queue.tla
       added: call Peek: Peek() = elem: integer
       removed: call Dequeue: DequeueEmpty()
-    help: `omnilink gen cpp Queue.tla -o h` writes it again
+    help: `omnilink init h --update --lang cpp --spec Queue.tla` writes it again
     exit 1
-    $ omnilink gen cpp Queue.tla -o h --check
+    $ omnilink init h --check --lang cpp --spec Queue.tla
     error: `[harness.values]` names `Dequeue.elem`, which is not an argument of a call
      |
     help: the calls are `Peek`, `Enqueue`, `Dequeue`
@@ -235,7 +235,7 @@ fn a_project_overwrites_nothing() {
     insta::assert_snapshot!(ran.shown(), @"
     1. `omnilink fuzz` runs the small system in main.cpp and checks what it does.
     2. Put your own system into main.cpp: replace what is marked with a number.
-    3. `omnilink gen cpp Queue.tla` writes the harness again when Queue.tla changes.
+    3. `omnilink init --update` writes the harness again when Queue.tla changes.
     exit 0
     ");
     insta::assert_snapshot!(read_ci_file(&directory, ".gitlab-ci.yml"), @r#"
@@ -251,7 +251,7 @@ fn a_project_overwrites_nothing() {
         - /opt/omnilink/bin/pip install omnilink-cli==VERSION
         - export PATH="/opt/omnilink/bin:$PATH"
       script:
-        - omnilink gen cpp Queue.tla --check
+        - omnilink init --check
         - omnilink fuzz --profile ci --report junit=omnilink.xml
       artifacts:
         when: always
@@ -286,7 +286,7 @@ fn a_workflow_uses_the_action_of_the_version_that_wrote_it() {
           # The version that wrote the harness.
           - uses: OWNER/omnilink@vVERSION
             with:
-              args: gen rust Map.tla --check
+              args: init --check
           - uses: OWNER/omnilink@vVERSION
             with:
               args: fuzz --profile ci
@@ -304,7 +304,7 @@ fn a_workflow_is_added_to_a_harness_that_is_there() {
     created .github/workflows/omnilink.yml: checks the harness that is there, and fuzzes the system
     exit 0
     ");
-    assert!(read_ci_file(&directory, path).contains("args: gen rust Map.tla --check\n"));
+    assert!(read_ci_file(&directory, path).contains("args: init --check\n"));
     // It is not overwritten, and it is removed with the rest.
     let ran = tool::run(&directory, &["init", "--ci", "github"]);
     assert!(ran.shown().contains("files that would be overwritten: .github/workflows/omnilink.yml"), "{}", ran.shown());

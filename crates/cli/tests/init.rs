@@ -203,7 +203,7 @@ fn a_harness_that_is_out_of_date_is_noticed() {
     error: operations.hpp is out of date with Stack.tla
      |
     note: added: call Nothing: Nothing(); removed: call Pop: PopEmpty()
-    help: `omnilink gen cpp specs/Stack.tla --settings omnilink.toml` writes it again; the compiler then names the functions to change
+    help: `omnilink init --update` writes it again; the compiler then names the functions to change
     exit 2
     ");
     assert!(run(&directory, "fuzz --runs 1 --no-build", 2).contains("omit `--no-build`"));
@@ -326,7 +326,7 @@ fn a_new_project_is_made_around_a_specification() {
     insta::assert_snapshot!(run(&directory, "init new --spec specs/Stack.tla", 2), @"
     error: new/omnilink.toml: it has a harness already: `build` and `run` in `[harness]`
      |
-    help: `omnilink gen` writes an existing harness again; `omnilink init --undo` removes one of `init`
+    help: `omnilink init --update` writes an existing harness again; `omnilink init --undo` removes one of `init`
     exit 2
     ");
     insta::assert_snapshot!(run(&directory, "init elsewhere --undo", 2), @"

@@ -51,8 +51,10 @@ fn bash_completes_commands_and_options() {
         assert!(ran.status.success() && ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
         String::from_utf8(ran.stdout).expect("completions are text")
     };
-    insta::assert_snapshot!(complete(&["omnilink", "w"]), @"witness");
-    insta::assert_snapshot!(complete(&["omnilink", "export", "p"]), @"perfetto");
+    insta::assert_snapshot!(complete(&["omnilink", "sp"]), @"spec");
+    // Former names of commands are not offered.
+    insta::assert_snapshot!(complete(&["omnilink", "ex"]), @"");
+    insta::assert_snapshot!(complete(&["omnilink", "spec", "l"]), @"list levels");
     insta::assert_snapshot!(complete(&["omnilink", "check", "--max-"]), @"--max-memory --max-width");
     insta::assert_snapshot!(complete(&["omnilink", "completions", ""]), @"-h --color --help bash elvish fish powershell zsh");
 }

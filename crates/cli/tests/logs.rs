@@ -83,5 +83,8 @@ fn an_undecided_log_says_where_the_search_was() {
     );
     assert!(sentence.contains("`holder = None` is not true: this is not proved"), "{sentence}");
     let next = report["next"].to_string();
-    assert!(next.contains("--max-width") && !next.contains("--order-by") && !next.contains("omnilink specs"), "{next}");
+    assert!(
+        next.contains("--max-width") && !next.contains("--order-by") && !next.contains("omnilink spec list"),
+        "{next}"
+    );
 }

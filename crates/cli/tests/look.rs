@@ -150,7 +150,7 @@ fn a_report_alone_has_a_page() {
     assert_eq!(run(&directory, &["report", "out.json"]).code, 1);
     let head = part(&directory.join("report.html"), "head");
     assert_eq!((head["report"]["verdict"]["kind"].as_str(), &head["timeline"]), (Some("rejected"), &Value::Null));
-    insta::assert_snapshot!(shown(&directory, &["export", "dot", "out.json"]), @"
+    insta::assert_snapshot!(shown(&directory, &["convert", "--to", "dot", "out.json"]), @"
     error: what to export: an export needs the whole history, found a report only
     help: name a run, or a specification and a history
     exit 2
@@ -217,7 +217,7 @@ fn a_directory_of_runs_has_an_index() {
 #[test]
 fn states_are_values_again() {
     let directory = queue("itf");
-    assert_eq!(run(&directory, &["export", "itf", "Queue.tla", "trace.jsonl", "-o", "out.itf.json"]).code, 0);
+    assert_eq!(run(&directory, &["convert", "--to", "itf", "Queue.tla", "trace.jsonl", "-o", "out.itf.json"]).code, 0);
     let text = fs::read_to_string(directory.join("out.itf.json")).expect("a file");
     let trace: Value = serde_json::from_str(&text).expect("JSON");
     let queues: Vec<String> =
@@ -232,10 +232,10 @@ fn states_are_values_again() {
 #[test]
 fn exports_go_where_they_are_sent() {
     let directory = queue("exports");
-    let perfetto = run(&directory, &["export", "perfetto", "Queue.tla", "trace.jsonl"]);
+    let perfetto = run(&directory, &["convert", "--to", "perfetto", "Queue.tla", "trace.jsonl"]);
     let trace: Value = serde_json::from_str(&perfetto.stdout).expect("JSON");
     assert_eq!((perfetto.code, trace["otherData"]["verdict"].as_str()), (0, Some("rejected")));
-    insta::assert_snapshot!(shown(&directory, &["export", "dot", "Queue.tla", "trace.jsonl"]), @r#"
+    insta::assert_snapshot!(shown(&directory, &["convert", "--to", "dot", "Queue.tla", "trace.jsonl"]), @r#"
     digraph interpretations {
       label="trace.jsonl: rejected";
       rankdir=TB;

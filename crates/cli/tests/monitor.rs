@@ -366,7 +366,7 @@ fn mistakes_are_named() {
     ");
     insta::assert_snapshot!(wrong(&["--spec", "regster"]), @r"
     error: --spec: unrecognized specification `regster`; did you mean `register`?
-    help: `omnilink specs` lists the specifications and their options
+    help: `omnilink spec list` lists the specifications and their options
     ");
     insta::assert_snapshot!(wrong(&["--spec", "register", "nowhere"]), @"error: nowhere: No such file or directory (os error 2)");
     fs::write(directory.path().join("state"), "{\"schema\": 1}\n").expect("a file");

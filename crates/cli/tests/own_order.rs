@@ -56,7 +56,7 @@ T2 [11 12] read() = 3 | rev: 3
     T3:0 [10 ...] write(3)
     T2:1 [11 12] read() = 3
     ");
-    insta::assert_snapshot!(run(&directory, "witness verify --spec register trace order"), @"
+    insta::assert_snapshot!(run(&directory, "check --spec register trace --verify order"), @"
     verified: 5 steps, 1 state possible at the end
     exit 0
     ");

@@ -49,7 +49,7 @@ fn run(directory: &Path, args: &str) -> String {
 
 fn export(name: &str, trace: &str) -> String {
     let directory = directory(name, trace);
-    let said = run(&directory, "export tlc Queue.tla trace.jsonl -o out");
+    let said = run(&directory, "convert --to tlc Queue.tla trace.jsonl -o out");
     if !said.ends_with("exit 0") {
         return said;
     }
@@ -96,7 +96,7 @@ fn verify(name: &str, change: impl FnOnce(&str) -> String) -> String {
     assert!(found.ends_with("exit 0"), "{found}");
     let order = fs::read_to_string(directory.join("order.txt")).expect("an order");
     fs::write(directory.join("order.txt"), change(&order)).expect("a file for a test");
-    run(&directory, "witness verify Queue.tla trace.jsonl order.txt")
+    run(&directory, "check Queue.tla trace.jsonl --verify order.txt")
 }
 
 #[test]
@@ -134,12 +134,12 @@ fn orders_of_built_in_specifications_are_verified_too() {
     let directory = directory("built-in", "");
     fs::write(directory.join("history"), "T0 [0 3] push(1)\nT1 [1 4] pop() = 1\n").expect("a file for a test");
     run(&directory, "check --spec queue history --witness order.txt");
-    insta::assert_snapshot!(run(&directory, "witness verify --spec queue history order.txt"), @r"
+    insta::assert_snapshot!(run(&directory, "check --spec queue history --verify order.txt"), @r"
     verified: 2 steps, 1 state possible at the end
     exit 0
     ");
     fs::write(directory.join("history"), "T0 [0 3] push(2)\nT1 [1 4] pop() = 2\n").expect("a file for a test");
-    insta::assert_snapshot!(run(&directory, "witness verify --spec queue history order.txt"), @r"
+    insta::assert_snapshot!(run(&directory, "check --spec queue history --verify order.txt"), @r"
     order.txt, line 2: this is not T0:0 as it was recorded: `T0:0 [0 3] push(2)`
     exit 1
     ");

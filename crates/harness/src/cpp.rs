@@ -177,7 +177,7 @@ fn names(plan: &Plan) -> Vec<Names> {
 
 fn operations(plan: &Plan, names: &[Names]) -> String {
     let mut text = String::new();
-    for line in header(plan, &format!("omnilink gen cpp {}", plan.spec)) {
+    for line in header(plan) {
         let _ = writeln!(text, "{}", format!("// {line}").trim_end());
     }
     text.push_str(INCLUDES);

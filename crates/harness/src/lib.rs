@@ -71,11 +71,14 @@ pub struct Files {
 }
 
 /// The first lines of a generated file, without comment markers.
-fn header(plan: &Plan, command: &str) -> Vec<String> {
+fn header(plan: &Plan) -> Vec<String> {
     let mut lines = vec![
         format!("The calls of `{}`: what the harness draws, and what it records.", plan.spec),
         String::new(),
-        format!("Written by `{command}`, omnilink {}. Do not edit it: change the", env!("CARGO_PKG_VERSION")),
+        format!(
+            "Written by `omnilink init --update`, omnilink {}. Do not edit it: change the",
+            env!("CARGO_PKG_VERSION")
+        ),
         "specification or `omnilink.toml`, and write it again.".to_owned(),
         String::new(),
         "```text".to_owned(),

@@ -100,7 +100,7 @@ impl Names {
 
 fn operations(plan: &Plan, names: &Names) -> String {
     let mut text = String::new();
-    for line in header(plan, &format!("omnilink gen rust {}", plan.spec)) {
+    for line in header(plan) {
         let _ = writeln!(text, "{}", format!("//! {line}").trim_end());
     }
     text.push_str(
@@ -499,7 +499,7 @@ fn main(plan: &Plan, names: &Names) -> String {
 //! Fill in `Subject` and every function that says `todo`: each makes one call of your system and
 //! returns what it said. What is drawn and how it is recorded stands in `operations.rs`.
 
-#[rustfmt::skip] // Written by `omnilink gen rust`.
+#[rustfmt::skip] // Written by `omnilink init --update`.
 mod operations;
 
 use omnilink_record::drive::{{self, Plan}};

@@ -102,7 +102,7 @@ impl<M: Model, F: Fn() -> M + Send + Sync> Choice for Own<F> {
 
 impl Builtin {
     pub(crate) fn find(name: &str) -> Result<Builtin, InputError> {
-        let help = Some("`omnilink specs` lists the specifications and their options".into());
+        let help = Some("`omnilink spec list` lists the specifications and their options".into());
         let chosen: Chosen = name.parse().map_err(|error: BadModel| InputError { message: error.to_string(), help })?;
         let reads_digits = chosen.reads_digits();
         Ok(Builtin { name: name.to_owned(), choice: Box::new(chosen), file: None, reads_digits })

@@ -144,7 +144,7 @@ fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, In
         Some(Kind::Log) => {
             return Err(InputError {
                 message: "expected a trace of operations, found a log".into(),
-                help: Some("`check`, `explain`, `report` and `view` take logs, if omnilink.toml has `[log]`".into()),
+                help: Some("`check`, `report` and `view` take logs, if omnilink.toml has `[log]`".into()),
             });
         }
         None if is_segment || (path.is_dir() && files(path, "log")?.is_empty()) => {
@@ -273,7 +273,7 @@ fn unrecognized(bytes: &[u8]) -> InputError {
     let (message, log) = match bytes {
         [b'{', ..] => {
             let message = "unrecognized format: the first line has neither the key `action` nor `type`";
-            (format!("{message}: `{first}`"), "; `omnilink log infer` begins a mapping of a log to a specification")
+            (format!("{message}: `{first}`"), "; `omnilink init --log` begins a mapping of a log to a specification")
         }
         _ => (format!("unrecognized format: the file begins with `{first}`"), ""),
     };

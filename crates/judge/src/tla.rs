@@ -83,7 +83,7 @@ impl Tla {
     fn held<'a>(&self, asked: &CheckOptions, case: &Case<'a>) -> Result<MaybeOwned<'a>, Failed> {
         if self.takes_log(case) {
             let message = "expected a trace of operations, found a log".to_owned();
-            let help = "`check`, `explain`, `report` and `view` take logs".to_owned();
+            let help = "`check`, `report` and `view` take logs".to_owned();
             return Err(Failed::Input(InputError { message, help: Some(help) }));
         }
         let held = case.recording.held(asked.max_memory, case.limits)?;

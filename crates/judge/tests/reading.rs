@@ -54,7 +54,7 @@ fn what_is_found_instead_of_a_history_is_named() {
         check(b"{\"process\": 0}"),
         format!(
             "unrecognized format: the first line has neither the key `action` nor `type`: `{{\"process\": 0}}`{help}; \
-             `omnilink log infer` begins a mapping of a log to a specification"
+             `omnilink init --log` begins a mapping of a log to a specification"
         )
     );
     assert_eq!(

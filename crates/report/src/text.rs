@@ -45,6 +45,9 @@ const CELLS: [usize; 3] = [36, 24, 16];
 /// The maximum width of a value in full.
 const FULL_VALUE: usize = 2000;
 
+/// The beginnings of commands that print reports in full; reports of earlier versions have the second.
+const FULL_REPORT: [&str; 2] = ["omnilink check --full ", "omnilink explain "];
+
 /// A report as text, ending with a line break. Colors are ANSI escapes.
 pub fn text(report: &Report, detail: Detail, color: bool) -> String {
     text_within(report, detail, color, WIDTH)
@@ -578,7 +581,8 @@ impl Sections<'_> {
 
     fn commands(&mut self, detail: Detail) {
         let mut commands = commands(self.report);
-        commands.retain(|(_, line)| detail == Detail::Brief || !line.starts_with("omnilink explain "));
+        commands
+            .retain(|(_, line)| detail == Detail::Brief || !FULL_REPORT.iter().any(|start| line.starts_with(start)));
         let width = commands.iter().map(|(what, _)| what.width()).max().unwrap_or(0);
         if !commands.is_empty() {
             self.out.push('\n');

@@ -149,7 +149,7 @@ pub struct Harness {
     pub run: Vec<String>,
     /// The commands for the program with controlled threads. Default: derived from `build` and `run`.
     pub controlled: Option<Controlled>,
-    /// The file that `omnilink gen` writes for it. Default: the first of `src/operations.rs`, `operations.hpp`,
+    /// The file that `omnilink init --update` writes for it. Default: the first of `src/operations.rs`, `operations.hpp`,
     /// `omnilink/src/operations.rs` and `omnilink/operations.hpp` that exists, for `omnilink.toml`.
     pub generated: Option<String>,
     /// Actions of the specification that the harness does not support.

@@ -1,6 +1,6 @@
 // The calls of `Bulk.tla`: what the harness draws, and what it records.
 //
-// Written by `omnilink gen cpp Bulk.tla`, omnilink 0.1.0. Do not edit it: change the
+// Written by `omnilink init --update`, omnilink 0.1.0. Do not edit it: change the
 // specification or `omnilink.toml`, and write it again.
 //
 // ```text

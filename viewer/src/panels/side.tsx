@@ -311,8 +311,8 @@ export function Widest({ report }: { report: Report }) {
 }
 
 function Next({ report }: { report: Report }) {
-  // A page has all that `explain` prints.
-  const next = report.next.filter(each => !each.line.startsWith('omnilink explain '));
+  // A page has all that `check --full` prints, which earlier reports call `explain`.
+  const next = report.next.filter(each => !/^omnilink (check --full|explain) /.test(each.line));
   if (next.length === 0) return null;
   const check = assumptions.value.length > 0 ? checkAgain(report, allAssumed.value) : null;
   return (

@@ -56,7 +56,7 @@ export function outcomeText(report: Report, outcome: Consequence, assumption: As
 export function checkAgain(report: Report, assumptions: string[]): string | null {
   const line = report.next.map(each => each.line).find(each => /^\S+ (check|explain) /.test(each));
   if (line === undefined) return null;
-  const check = line.replace(/^(\S+) explain /, '$1 check ');
+  const check = line.replace(/^(\S+) (?:explain|check --full) /, '$1 check ');
   const others = assumptions.map(each => ` --assume ${quoted(each)}`).filter(each => !`${check} `.includes(`${each} `));
   return check + others.join('');
 }

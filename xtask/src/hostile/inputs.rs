@@ -354,7 +354,7 @@ pub(super) fn all() -> Vec<Case> {
         }),
         case("export", "half a million operations", DECIDED, |to| {
             lines(to, 500_000, "queue", |at| format!("T{} [{at} {at}] push({at})", at % 8))?;
-            Ok(format!("export perfetto --spec queue {SHOWN_LIMITS} history"))
+            Ok(format!("convert --to perfetto --spec queue {SHOWN_LIMITS} history"))
         }),
         case("conversion", "a device that never ends", EITHER, |_| {
             Ok(format!("convert --from jsonl {SHOWN_LIMITS} /dev/zero"))

@@ -4,7 +4,7 @@
 //! export tlc` writes: it explores all states, and a constraint that is always true prints when no operation remains.
 //! Our engine decides each history twice: with default options for the verdict, and by level without reductions. The
 //! second visits the states of that module, so the numbers of states must be equal. Every tenth history also runs
-//! through `omnilink confirm`.
+//! through `omnilink check --tlc`.
 //!
 //! The number of orders of a history grows quickly with the number of processes, and varies between histories. A
 //! history with too many orders for TLC is recorded again with one process less.
@@ -35,7 +35,7 @@ const MOST_STATES: u64 = 20_000;
 /// More configurations at once than this are a sign of far too many states.
 const MOST_AT_ONCE: &str = "3000";
 
-/// The number of histories for each one that is given to `omnilink confirm`; as many have the maximum length.
+/// The number of histories for each one that is given to `omnilink check --tlc`; as many have the maximum length.
 const EVERY: usize = 10;
 
 /// How long histories are.
@@ -165,10 +165,10 @@ impl Bench<'_> {
         }
         if case.is_confirmed {
             let jar = self.tlc.jar().to_string_lossy().into_owned();
-            let confirmed = self.omnilink(case.example, "confirm", &trace, &["--tlc", &jar])?;
+            let confirmed = self.omnilink(case.example, "check", &trace, &["--tlc", &jar])?;
             let said = String::from_utf8_lossy(&confirmed.stdout).trim_end().replace('\n', "; ");
             let expected = if confirmed.status.success() { &*said } else { "both verdicts are the same" };
-            differences.extend(Difference::between(&what, ("confirm", expected), ("confirm", &said)));
+            differences.extend(Difference::between(&what, ("check --tlc", expected), ("check --tlc", &said)));
         }
         fs::remove_dir_all(&directory)?;
         Ok(Found { differences, is_accepted, ops: case.ops, distinct: exhaustive.distinct })
@@ -178,7 +178,7 @@ impl Bench<'_> {
     fn omnilink(&self, example: Example, command: &str, trace: &Path, flags: &[&str]) -> Result<Output> {
         let spec = self.spec(example)?;
         let mut omnilink = Command::new(self.engine.binary());
-        omnilink.args(command.split(' ')).arg(spec).arg(trace).args(flags);
+        omnilink.arg(command).arg(spec).arg(trace).args(flags);
         omnilink.output().context("omnilink cannot be run")
     }
 
@@ -213,7 +213,7 @@ impl Bench<'_> {
     /// Exports a history, and adds the module that TLC is to explore. Returns the name of that.
     fn export(&self, example: Example, trace: &Path, directory: &Path) -> Result<String> {
         let output = directory.to_string_lossy().into_owned();
-        let exported = self.omnilink(example, "export tlc", trace, &["--output", &output])?;
+        let exported = self.omnilink(example, "convert", trace, &["--to", "tlc", "--output", &output])?;
         ensure!(exported.status.success(), "not exported: {}", String::from_utf8_lossy(&exported.stderr));
         let config = fs::read_dir(directory)?
             .filter_map(|entry| Some(entry.ok()?.path()))

@@ -1,13 +1,32 @@
-//! The command lines of `omnilink check`, `explain`, `convert` and `doctor`.
+//! The command lines of `omnilink check` and `doctor`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 
-use super::headings::{EXPERTS, INPUT, LIMITS, ORDERS, OUTPUT, SPECIFICATION};
-use super::shared::{About, AssumeArgs, Extra, MEMORY, Output, Progress};
+use super::headings::{EXPERTS, INPUT, LIMITS, OPINION, ORDERS, OUTPUT, SPECIFICATION};
+use super::shared::{About, AssumeArgs, Extra, Output, Progress};
+
+/// The options that a second opinion does not have.
+const OF_A_SEARCH: [&str; 17] = [
+    "merge",
+    "find_level",
+    "jobs",
+    "full",
+    "format",
+    "reports",
+    "witness",
+    "coverage",
+    "strict",
+    "stats",
+    "progress",
+    "quiet",
+    "by",
+    "assume",
+    "max_width",
+    "no_shortcuts",
+    "exhaustive",
+];
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -17,9 +36,9 @@ pub(crate) struct CheckArgs {
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Specification: a built-in one such as `queue:capacity=4`, or a TLA+ module.
+    /// Built-in specification, such as `queue:capacity=4`, or a TLA+ module.
     ///
-    /// `omnilink specs` lists the built-in ones and their options.
+    /// `omnilink spec list` lists the built-in ones and their options.
     #[arg(long, value_name = "SPEC", help_heading = SPECIFICATION)]
     pub(crate) spec: Option<String>,
 
@@ -42,6 +61,12 @@ pub(crate) struct CheckArgs {
     /// Number of parts of a history to search in parallel [default: all cores].
     #[arg(short = 'j', long, value_name = "COUNT", help_heading = LIMITS)]
     pub(crate) jobs: Option<usize>,
+
+    /// Explain a rejection in full: every possible state, reason and remaining order.
+    ///
+    /// It also shows a report written by `--report json=FILE`: name that file instead of a history.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) full: bool,
 
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = OUTPUT)]
@@ -82,6 +107,22 @@ pub(crate) struct CheckArgs {
     #[arg(short, long, help_heading = OUTPUT)]
     pub(crate) quiet: bool,
 
+    /// Replay an order that `--witness` wrote for one history, without a search.
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_A_SEARCH, help_heading = OPINION)]
+    pub(crate) verify: Option<PathBuf>,
+
+    /// Let TLC check one history too, and compare the verdicts.
+    ///
+    /// This is the path of its `tla2tools.jar`. `java` must be on the path.
+    #[arg(
+        long,
+        value_name = "JAR",
+        conflicts_with_all = OF_A_SEARCH,
+        conflicts_with = "verify",
+        help_heading = OPINION
+    )]
+    pub(crate) tlc: Option<PathBuf>,
+
     #[cfg(feature = "fleet")]
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
@@ -107,7 +148,7 @@ pub(crate) struct CheckArgs {
     pub(crate) no_shortcuts: bool,
 
     /// Place operations one by one in every possible order, without pruning, like a model checker. The counts of
-    /// `--stats` are then comparable with those of TLC on the output of `omnilink export tlc`.
+    /// `--stats` are then comparable with those of TLC on the output of `omnilink convert --to tlc`.
     #[arg(long, help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) exhaustive: bool,
 }
@@ -142,39 +183,6 @@ pub(crate) struct KeyArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ConvertArgs {
-    /// History to read: a file, a trace directory, or `-` for standard input. Several are traces of one history, each of
-    /// other clients, with times that can be compared.
-    #[arg(required = true, value_name = "INPUT")]
-    pub(crate) inputs: Vec<PathBuf>,
-
-    /// Output file, or directory for the format `binary` [default: standard output].
-    #[arg(short, long, value_name = "PATH", help_heading = OUTPUT)]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Input format [default: detected].
-    #[arg(long, value_name = "FORMAT", value_parser = omnilink_judge::input::parse_format, help_heading = INPUT)]
-    pub(crate) from: Option<omnilink_judge::input::Kind>,
-
-    /// Output format.
-    #[arg(long, value_name = "FORMAT", default_value = "jsonl", help_heading = OUTPUT)]
-    pub(crate) to: Writable,
-
-    /// Argument or field of the metadata that the column `key` of a Parquet file repeats.
-    #[cfg(feature = "fleet")]
-    #[arg(long, value_name = "FIELD", help_heading = OUTPUT)]
-    pub(crate) by: Option<String>,
-
-    /// Give up after this time, such as `90s` or `10m`.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = LIMITS)]
-    pub(crate) timeout: Option<Duration>,
-
-    /// Give up if the process uses more memory than this, such as `64M` or `2G`.
-    #[arg(long, value_name = "SIZE", default_value = MEMORY, help_heading = LIMITS)]
-    pub(crate) max_memory: ByteSize,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// `rr` to try.
     #[arg(long, value_name = "RR", default_value = "rr", help_heading = INPUT)]
@@ -192,13 +200,4 @@ pub(crate) enum CheckOutput {
     Json,
     /// Markdown
     Md,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Writable {
-    Jsonl,
-    Text,
-    Binary,
-    #[cfg(feature = "fleet")]
-    Parquet,
 }

@@ -1,4 +1,4 @@
-//! The command line of `omnilink gen`, `omnilink init` and `omnilink schema`.
+//! The command line of `omnilink init` and `omnilink schema`.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use super::headings::{INPUT, OUTPUT, SPECIFICATION};
 use super::shared::AroundArgs;
 
+/// The generated part of a harness, to be written or compared.
 #[derive(Debug, Args)]
 pub(crate) struct GenArgs {
     /// Language of the harness.
@@ -32,38 +33,96 @@ pub(crate) struct GenArgs {
     pub(crate) around: AroundArgs,
 }
 
+/// The modes that concern the generated part of a harness.
+const GENERATED: &str = "generated";
+
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Directory of the project: an existing Cargo, CMake, Meson or Make project, or a new one. Existing files are never
-    /// overwritten.
+    /// Directory of the project: an existing Cargo, CMake, Meson or Make project, or a new one.
+    ///
+    /// Existing files are never overwritten, but for the generated part of a harness with `--update`.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) directory: PathBuf,
 
-    /// Specification to write a harness for: a TLA+ module, in the project or elsewhere [default: the only module in the
-    /// directory].
+    /// Specification to write a harness for: a TLA+ module [default: the only module in DIR].
+    ///
+    /// With `--update` and `--check`, the default is that of the harness in DIR. If it is given, DIR is the directory of the
+    /// generated file.
     #[arg(long, value_name = "SPEC", conflicts_with = "template", help_heading = SPECIFICATION)]
     pub(crate) spec: Option<PathBuf>,
 
+    /// TLC configuration file, for `--update` and `--check` [default: the module's path with `.cfg`].
+    #[arg(long, value_name = "CFG", requires = GENERATED, help_heading = SPECIFICATION, hide_short_help = true)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Directory to search for further modules, for `--update` and `--check`. Repeatable.
+    #[arg(
+        long = "include",
+        value_name = "DIR",
+        requires = GENERATED,
+        help_heading = SPECIFICATION,
+        hide_short_help = true
+    )]
+    pub(crate) includes: Vec<PathBuf>,
+
+    /// Settings, for `--update` and `--check` [default: `omnilink.toml` in DIR, or beside the module if `--spec` names it].
+    #[arg(long, value_name = "TOML", requires = GENERATED, help_heading = SPECIFICATION, hide_short_help = true)]
+    pub(crate) settings: Option<PathBuf>,
+
     /// Language of the harness [default: that of the project].
-    #[arg(long, value_name = "LANGUAGE", help_heading = INPUT)]
+    #[arg(long, value_name = "LANGUAGE", help_heading = PROJECT)]
     pub(crate) lang: Option<Language>,
 
     /// New project with a specification and a small working system of this kind.
-    #[arg(long, value_name = "TEMPLATE", requires = "lang", help_heading = INPUT)]
+    #[arg(long, value_name = "TEMPLATE", requires = "lang", help_heading = PROJECT)]
     pub(crate) template: Option<Template>,
 
     /// CI service that runs the harness on every change.
-    #[arg(long, value_name = "WHERE", default_value = "none", help_heading = OUTPUT)]
+    #[arg(long, value_name = "WHERE", default_value = "none", help_heading = PROJECT)]
     pub(crate) ci: Ci,
 
+    /// Write the generated part of a harness again, after a change of the specification or the settings.
+    ///
+    /// The file to fill in is written only if it does not exist.
+    #[arg(long, group = GENERATED, conflicts_with_all = OF_A_PROJECT, help_heading = LATER)]
+    pub(crate) update: bool,
+
+    /// Write nothing; exit with 1 if `--update` would change something.
+    #[arg(long, group = GENERATED, conflicts_with_all = OF_A_PROJECT, help_heading = LATER)]
+    pub(crate) check: bool,
+
     /// Remove the files that an earlier `omnilink init` wrote here, and what it added to others.
-    #[arg(long, conflicts_with_all = ["spec", "template", "lang", "ci"], help_heading = OUTPUT)]
+    #[arg(long, conflicts_with_all = ["spec", "template", "lang", "ci", GENERATED], help_heading = LATER)]
     pub(crate) undo: bool,
 
     /// Keep files that were edited since.
-    #[arg(long, requires = "undo", help_heading = OUTPUT)]
+    #[arg(long, requires = "undo", help_heading = LATER)]
     pub(crate) keep_edited: bool,
+
+    /// Print a first mapping of this log to the specification, and write nothing.
+    ///
+    /// The log is a file with lines of JSON, or a directory of such files. The mapping is for `omnilink.toml`; comments say
+    /// what could not be told.
+    #[arg(
+        long,
+        value_name = "LOG",
+        conflicts_with_all = ["template", "lang", "ci", "undo", GENERATED],
+        help_heading = MAPPING
+    )]
+    pub(crate) log: Option<PathBuf>,
+
+    /// Lines at the beginning of each file of the log that are not events.
+    #[arg(long, value_name = "COUNT", requires = "log", default_value_t = 0, help_heading = MAPPING)]
+    pub(crate) header: usize,
 }
+
+/// The headings of the options of `init`.
+const PROJECT: &str = "Project";
+const LATER: &str = "Later";
+const MAPPING: &str = "Mapping of a log";
+
+/// The options that set up a project.
+const OF_A_PROJECT: [&str; 2] = ["template", "ci"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Language {
@@ -78,6 +137,14 @@ impl Language {
         match self {
             Language::Rust => "rust",
             Language::Cpp => "cpp",
+        }
+    }
+
+    /// The generated file, in the directory of the harness.
+    pub(crate) fn generated(self) -> &'static str {
+        match self {
+            Language::Rust => "src/operations.rs",
+            Language::Cpp => "operations.hpp",
         }
     }
 }

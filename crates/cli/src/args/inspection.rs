@@ -1,4 +1,4 @@
-//! The command lines of `omnilink report`, `view` and the exports of a check's result.
+//! The command lines of `omnilink report` and `view`, and exports of the result of a check.
 
 use std::path::PathBuf;
 
@@ -16,6 +16,13 @@ pub(crate) struct SubjectArgs {
     #[arg(required = true, value_name = "RUN", num_args = 1..=2)]
     pub(crate) paths: Vec<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) options: SubjectOptions,
+}
+
+/// How a subject is found, checked and shown.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SubjectOptions {
     /// Specification of a history: a built-in one with its options, or a TLA+ module.
     #[arg(long, value_name = "SPEC", help_heading = SPECIFICATION)]
     pub(crate) spec: Option<String>,
@@ -38,9 +45,28 @@ pub(crate) struct SubjectArgs {
     pub(crate) assume: AssumeArgs,
 }
 
+impl SubjectOptions {
+    /// An option that concerns a specification or a check, if one is given.
+    pub(crate) fn of_check(&self) -> Option<&'static str> {
+        let SubjectOptions { spec, about, assume, watch, .. } = self;
+        let options = [
+            ("--spec", spec.is_some()),
+            ("--config", about.config.is_some()),
+            ("--include", !about.includes.is_empty()),
+            ("--settings", about.settings.is_some()),
+            ("--level", about.level.level.is_some()),
+            ("--order", about.level.order.is_some()),
+            ("--order-by", about.order_by.is_some()),
+            ("--assume", !assume.assume.is_empty()),
+            ("--watch", !watch.is_empty()),
+        ];
+        options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
+}
+
 impl SubjectArgs {
     pub(crate) fn look(&self) -> ShowOptions {
-        ShowOptions { until: None, states: self.states, watch: self.watch.clone() }
+        ShowOptions { until: None, states: self.options.states, watch: self.options.watch.clone() }
     }
 }
 
@@ -75,8 +101,9 @@ pub(crate) struct ViewArgs {
     pub(crate) no_open: bool,
 }
 
+/// The result of a check for another program.
 #[derive(Debug, Args)]
-pub(crate) struct ShownArgs {
+pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
 

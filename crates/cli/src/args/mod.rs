@@ -3,13 +3,14 @@
 mod build;
 mod check;
 mod control;
+mod convert;
+mod former;
 mod fuzz;
 mod harness;
 mod headings;
 mod inspection;
 mod install;
 mod lineup;
-mod log;
 mod monitor;
 mod overview;
 mod scheduling;
@@ -22,19 +23,20 @@ use clap::{Parser, Subcommand, ValueEnum};
 use self::headings::OUTPUT;
 
 pub(crate) use build::{AuditArgs, BuildCommand, CargoArgs, CxxArgs, RunArgs, RunOptions};
-pub(crate) use check::{CheckArgs, CheckOutput, ConvertArgs, DoctorArgs, Writable};
+pub(crate) use check::{CheckArgs, CheckOutput, DoctorArgs};
 pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
+pub(crate) use convert::{ConvertArgs, Target};
+pub(crate) use former::{ExportCommand, FormerCommand, InferArgs, LogCommand, WitnessCommand};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand};
 pub(crate) use harness::{Ci, GenArgs, InitArgs, Language, SchemaArgs, SchemaOf, Template};
-pub(crate) use inspection::{ReportArgs, ShownArgs, SubjectArgs, ViewArgs};
+pub(crate) use inspection::{ExportArgs, ReportArgs, SubjectArgs, ViewArgs};
 pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::{LineupArgs, Size};
-pub(crate) use log::{InferArgs, LogCommand};
 pub(crate) use monitor::{MonitorArgs, Unit};
 pub(crate) use overview::command;
-pub(crate) use shared::{About, Extra, ExtraKind, Output, Progress};
+pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Output, Progress};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
-pub(crate) use verification::{ConfirmArgs, ExportArgs, ExportCommand, WitnessArgs, WitnessCommand};
+pub(crate) use verification::{ConfirmArgs, ModuleArgs, VerifyArgs};
 
 /// After the other options of a command.
 const LAST: usize = 900;
@@ -61,13 +63,15 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Check recorded histories against a specification.
-    #[command(after_help = "Exit codes: 0 every history is accepted, 1 one is rejected, 2 the command line or an \
-                            input is wrong, 3 one is inconclusive, 4 nothing to check, 6 all are accepted and say too \
-                            little (`--strict`). 2 wins over 1, 1 over 3, and 3 over 6.")]
-    Check(CheckArgs),
-    /// Check, and explain a rejection in full: every possible state, reason and remaining order. Also shows a report
-    /// written by `--report json=FILE`.
-    Explain(CheckArgs),
+    #[command(
+        after_help = "Exit codes: 0 accepted, 1 rejected, 2 wrong input, 3 inconclusive, 4 nothing to check.",
+        after_long_help = "Exit codes: 0 every history is accepted, 1 one is rejected, 2 the command line or an input is \
+                           wrong, 3 one is inconclusive, 4 nothing to check, 6 all are accepted and say too little \
+                           (`--strict`). 2 wins over 1, 1 over 3, and 3 over 6. With `--verify`: 0 the order explains \
+                           the history, 1 it does not. With `--tlc`: 0 both verdicts are the same, 1 they differ, 2 also \
+                           if TLC has no verdict."
+    )]
+    Check(Box<CheckArgs>),
     /// Write a page about a history, a run or a directory of runs.
     ///
     /// The page is one self-contained file.
@@ -79,18 +83,6 @@ pub(crate) enum Command {
     /// Expressions are evaluated on demand, too.
     #[command(after_help = "Exit codes: 0 stopped by Ctrl-C, 2 the command line or an input is wrong, 3 inconclusive.")]
     View(Box<ViewArgs>),
-    /// Export a history and its specification for another checker, or the result of a check for another program.
-    #[command(subcommand)]
-    Export(ExportCommand),
-    /// Let TLC check a history too, and compare the verdicts.
-    #[command(
-        after_help = "Exit codes: 0 both verdicts are the same, 1 they differ, 2 the command line or an input is \
-                            wrong, or TLC has no verdict, 3 inconclusive, 4 nothing to check."
-    )]
-    Confirm(ConfirmArgs),
-    /// Verify orders written by `check --witness`.
-    #[command(subcommand)]
-    Witness(WitnessCommand),
     /// Run a harness under many schedules, and keep the runs that fail.
     ///
     /// Every trace is checked.
@@ -142,21 +134,20 @@ pub(crate) enum Command {
     Runs(RunsCommand),
     /// Report what works on this machine: clocks, `rr`, compilers, Java.
     Doctor(DoctorArgs),
-    /// Convert a history from one format to another.
-    Convert(ConvertArgs),
-    /// Generate a harness from a specification: a function to fill in for each call, and code that draws and records
-    /// calls.
+    /// Convert a history to another format, or its check for another tool.
     #[command(
-        after_help = "Exit codes: 0 written, or up to date with --check, 1 the harness and the specification have \
-                            drifted apart, 2 the command line, the specification or the settings are wrong."
+        after_help = "Exit codes: 0 written, 2 the command line or an input is wrong, 3 inconclusive, 4 there was no \
+                            operation. `tlc`, `perfetto`, `itf` and `dot` need the specification of the history; all \
+                            but `tlc` also take a kept run."
     )]
-    Gen(GenArgs),
+    Convert(Box<ConvertArgs>),
     /// Set up a harness in an existing project or a new one.
     ///
     /// It is for a specification of your own, or comes with a template and a small working system.
     #[command(
-        after_help = "Exit codes: 0 written, or removed with --undo, 2 the command line, the specification or the \
-                            project is wrong; then nothing is written."
+        after_help = "Exit codes: 0 written, removed with --undo, or up to date with --check, 1 out of date with \
+                            --check, 2 the command line, the specification or the project is wrong; then nothing is \
+                            written."
     )]
     Init(InitArgs),
     /// Print the JSON Schema of a file, for editors and other programs.
@@ -168,16 +159,6 @@ pub(crate) enum Command {
     /// List specifications; check or evaluate a TLA+ module on its own.
     #[command(subcommand)]
     Spec(SpecCommand),
-    /// Map logs of distributed programs to a specification.
-    #[command(subcommand)]
-    Log(LogCommand),
-    /// List the levels for `--level`: which orders count, and what operations have to see.
-    Levels,
-    /// List the built-in specifications, or show the operations of one.
-    Specs {
-        /// Specification to show.
-        name: Option<String>,
-    },
     /// Write a completion script for a shell to standard output.
     #[command(
         after_help = "`omnilink completions bash > ~/.local/share/bash-completion/completions/omnilink` installs \
@@ -186,6 +167,8 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Write the man pages of all commands, one file each.
     Man(ManArgs),
+    #[command(flatten)]
+    Former(FormerCommand),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

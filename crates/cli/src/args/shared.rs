@@ -75,7 +75,7 @@ pub(crate) struct AssumeArgs {
     pub(crate) assume: Vec<Assumption>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct AroundArgs {
     /// TLC configuration file [default: the module's path with `.cfg`].
     #[arg(long, value_name = "CFG", help_heading = SPECIFICATION)]
@@ -95,7 +95,7 @@ impl AroundArgs {
 }
 
 /// The directory of kept runs.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct StoreArgs {
     /// Directory of kept runs.
     #[arg(long, value_name = "DIR", default_value = "target/omnilink", help_heading = INPUT)]
@@ -116,7 +116,7 @@ pub(crate) struct SinceArgs {
 pub(crate) struct LevelArgs {
     /// Level, such as `linearizable` or `causal` [default: that of the settings, or `linearizable`].
     ///
-    /// A level says what operations have to see, and in which orders. `omnilink levels` lists them. A visibility can be
+    /// A level says what operations have to see, and in which orders. `omnilink spec levels` lists them. A visibility can be
     /// added for an action, such as `linearizable, size=overlap`.
     #[arg(long, value_name = "LEVEL", value_parser = Level::from_str, help_heading = ORDERS, display_order = 0)]
     pub(crate) level: Option<Level>,

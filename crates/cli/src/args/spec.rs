@@ -21,6 +21,13 @@ pub(crate) enum SpecCommand {
     Actions(ActionsArgs),
     /// Evaluate an expression, in a specification or on its own.
     Eval(EvalArgs),
+    /// List the built-in specifications, or show the operations of one.
+    List {
+        /// Specification to show.
+        name: Option<String>,
+    },
+    /// List the levels for `--level`: which orders count, and what operations have to see.
+    Levels,
 }
 
 /// A specification and the files that belong to it.

@@ -1,37 +1,15 @@
-//! The command lines of `omnilink export`, `confirm` and `witness`.
+//! Checks of one history by other means, and modules for TLC.
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::headings::{OPINION, OUTPUT, SPECIFICATION};
-use super::inspection::ShownArgs;
 use super::shared::About;
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum ExportCommand {
-    /// TLA+ module for TLC: TLC finds the invariant violated if the history is accepted.
-    Tlc(Box<ExportArgs>),
-    /// Chrome trace events for Perfetto: processes, operations over time, the last steps of the order as arrows.
-    Perfetto(Box<ShownArgs>),
-    /// The last states in the Informal Trace Format, for Apalache, Quint and editor viewers.
-    Itf(Box<ShownArgs>),
-    /// The interpretations as a Graphviz graph.
-    Dot(Box<ShownArgs>),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum WitnessCommand {
-    /// Replay an order step by step, without searching.
-    #[command(
-        after_help = "Exit codes: 0 the order explains the history, 1 it does not, 2 the command line or an input \
-                            is wrong."
-    )]
-    Verify(WitnessArgs),
-}
-
+/// A history and its specification as a module for TLC.
 #[derive(Debug, Args)]
-pub(crate) struct ExportArgs {
+pub(crate) struct ModuleArgs {
     /// TLA+ module.
     #[arg(value_name = "SPEC")]
     pub(crate) spec: PathBuf,
@@ -48,6 +26,7 @@ pub(crate) struct ExportArgs {
     pub(crate) about: About,
 }
 
+/// A history that TLC checks, too.
 #[derive(Debug, Args)]
 pub(crate) struct ConfirmArgs {
     /// TLA+ module.
@@ -66,8 +45,9 @@ pub(crate) struct ConfirmArgs {
     pub(crate) about: About,
 }
 
+/// An order of a history, to be replayed.
 #[derive(Debug, Args)]
-pub(crate) struct WitnessArgs {
+pub(crate) struct VerifyArgs {
     /// TLA+ module, unless `--spec` is given; then the history; then the file written by `check --witness`.
     #[arg(required = true, value_name = "PATH", num_args = 2..=3)]
     pub(crate) paths: Vec<PathBuf>,

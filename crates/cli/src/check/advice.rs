@@ -50,7 +50,7 @@ pub(super) fn advice(args: &CheckArgs, verdict: &Verdict, kind: Kind) -> Vec<Com
         advice.push(command("an order hint", with(&words(), "--order-by", "FIELD")));
     }
     if kind == Kind::Module {
-        advice.push(command("without a search", "omnilink specs".into()));
+        advice.push(command("without a search", "omnilink spec list".into()));
     }
     advice
 }

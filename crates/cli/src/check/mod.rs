@@ -24,8 +24,9 @@ use crate::limits::{self, GivenUp, Limits};
 use crate::outcome::{exit_of, label, print_failure, print_spec_error};
 use crate::terminal::complain;
 
-pub(crate) fn run(args: CheckArgs, detail: Detail) -> Exit {
+pub(crate) fn run(args: CheckArgs) -> Exit {
     limits::catch_interrupts();
+    let detail = if args.full { Detail::Full } else { Detail::Brief };
     if args.find_level {
         return levels::find(&args).unwrap_or_else(|exit| exit);
     }
@@ -289,7 +290,7 @@ fn unchecked(failed: &Failed, history: &str, spec: &str) -> Unchecked {
 }
 
 /// The specification and the histories. A first path that ends in `.tla` is the specification.
-fn specification(args: &CheckArgs) -> Result<(String, &[PathBuf]), Exit> {
+pub(crate) fn specification(args: &CheckArgs) -> Result<(String, &[PathBuf]), Exit> {
     match (&args.spec, &*args.paths) {
         (Some(name), histories) => Ok((name.clone(), histories)),
         (None, [first, histories @ ..]) if is_tla(first) || omnilink_judge::is_lineup(first) => {

@@ -17,6 +17,7 @@ use super::host::{DIRECTORY, Host, Package};
 use super::manifest::Changed;
 use super::setup::{self, Commands};
 use super::template::{self, CPP_HARNESS, RUST_HARNESS, TextFile};
+use super::update;
 use crate::args::{Ci, InitArgs, Language};
 
 /// All that is written. Paths are relative to the project.
@@ -67,16 +68,8 @@ pub(super) fn adopt(args: &InitArgs) -> Result<Adoption, Vec<Complaint>> {
         None => adoption.created.extend(template::project_files(language)),
         Some(host) => adoption.add_nested(args, host)?,
     }
-    adoption.created.extend(template::ci_file(args.ci, language, &checking(args, &spec, language, host.is_some())));
+    adoption.created.extend(template::ci_file(args.ci, language));
     Ok(adoption)
-}
-
-/// The arguments that check a generated harness, which is in a directory of its own if it is nested.
-fn checking(args: &InitArgs, spec: &Path, language: Language, is_nested: bool) -> String {
-    let path = relative(&args.directory, spec);
-    let option = if is_nested { format!(" -o {DIRECTORY}") } else { String::new() };
-    let option = if path.contains('/') { format!("{option} --settings {FILE_NAME}") } else { option };
-    format!("gen {} {path}{option} --check", language.name())
 }
 
 /// The file for a CI service alone, if one is asked for and the project has a harness already.
@@ -86,24 +79,7 @@ pub(super) fn ci_of_existing(args: &InitArgs) -> Result<Option<TextFile>, Vec<Co
     if args.ci == Ci::None || !settings.is_some_and(|it| !it.harness.run.is_empty() || !it.harness.build.is_empty()) {
         return Ok(None);
     }
-    let spec = find_spec(args).map_err(|complaint| vec![complaint])?;
-    let nested = format!("{DIRECTORY}/");
-    let places = [
-        (Language::Rust, true, format!("{nested}src/operations.rs")),
-        (Language::Cpp, true, format!("{nested}operations.hpp")),
-        (Language::Rust, false, "src/operations.rs".to_owned()),
-        (Language::Cpp, false, "operations.hpp".to_owned()),
-    ];
-    let is_there = |language: Language, path: &str| {
-        args.lang.is_none_or(|asked| asked == language) && args.directory.join(path).is_file()
-    };
-    let Some((language, is_nested, _)) = places.iter().find(|(language, _, path)| is_there(*language, path)) else {
-        let message = format!("{}: it has a harness, but none of the files that `omnilink gen` writes", own.display());
-        let names: Vec<&str> = places.iter().map(|(.., path)| path.as_str()).collect();
-        let help = Some(format!("the file for CI checks one of {}", names.join(", ")));
-        return Err(vec![Complaint { help, ..Complaint::new(message) }]);
-    };
-    Ok(template::ci_file(args.ci, *language, &checking(args, &spec, *language, *is_nested)))
+    Ok(template::ci_file(args.ci, update::of_harness(args)?.language))
 }
 
 impl Adoption {
@@ -113,7 +89,7 @@ impl Adoption {
         let named = relative(&args.directory, spec);
         let read = |path: &Path| generate::read_one(path);
         let wrong = |path: &Path, error: String| {
-            let help = "`omnilink gen` writes an existing harness again; `omnilink init --undo` removes one of `init`";
+            let help = "`omnilink init --update` writes an existing harness again; `omnilink init --undo` removes one of `init`";
             let help = Some(help.to_owned());
             vec![Complaint { help, ..Complaint::new(format!("{}: {error}", path.display())) }]
         };
@@ -287,7 +263,7 @@ fn commands(host: Option<&Host>, language: Language) -> (Commands, Vec<String>) 
 }
 
 /// The specification: the one that the user or the settings name, or the only one in the directory.
-fn find_spec(args: &InitArgs) -> Result<PathBuf, Complaint> {
+pub(super) fn find_spec(args: &InitArgs) -> Result<PathBuf, Complaint> {
     let help =
         Some("`omnilink init --spec FILE.tla` names it, and `--template queue` starts with a new one".to_owned());
     if let Some(spec) = &args.spec {

@@ -15,11 +15,26 @@ use super::generate;
 use super::manifest::{self, Created, Manifest};
 use super::setup::SCHEMA_FILE;
 use super::template::{Project, TextFile};
+use super::update;
 use crate::args::{InitArgs, Language, Template};
 use crate::exit::Exit;
+use crate::log;
 use crate::terminal::print_complaints;
 
 pub(crate) fn run(args: &InitArgs) -> Exit {
+    let other = match &args.log {
+        Some(log) => {
+            Some(adopt::find_spec(args).map(|spec| log::infer(&spec, log, args.header)).map_err(|error| vec![error]))
+        }
+        None if args.update || args.check => Some(update::target(args).map(|target| generate::run(&target))),
+        None => None,
+    };
+    if let Some(other) = other {
+        return other.unwrap_or_else(|complaints| {
+            print_complaints(&complaints);
+            Exit::Wrong
+        });
+    }
     let outcome = match (args.undo, args.template) {
         (true, _) => manifest::undo(&args.directory, args.keep_edited).map(|lines| {
             lines.iter().for_each(|line| outln!("{line}"));
@@ -120,10 +135,7 @@ fn set_up_template(args: &InitArgs, template: Template) -> Result<(), Vec<Compla
     let project = Project { template, language, ci: args.ci };
     let mut files = project.files();
     files.push((SCHEMA_FILE.to_owned(), omnilink_settings::json_schema()));
-    let operations = match language {
-        Language::Rust => "src/operations.rs",
-        Language::Cpp => "operations.hpp",
-    };
+    let operations = language.generated();
     let mut all = files.clone();
     all.push((operations.to_owned(), String::new()));
     refuse_existing(&args.directory, &all, "name a directory that has none of them: `omnilink init DIR`")?;
@@ -160,6 +172,6 @@ fn say_what_next(directory: &Path, project: Project) {
     let enter = enter(directory);
     outln!("1. `{enter}omnilink fuzz` runs the small system in {main} and checks what it does.");
     outln!("2. Put your own system into {main}: replace what is marked with a number.");
-    let (language, module) = (project.language.name(), project.module());
-    outln!("3. `omnilink gen {language} {module}.tla` writes the harness again when {module}.tla changes.");
+    let module = project.module();
+    outln!("3. `omnilink init --update` writes the harness again when {module}.tla changes.");
 }

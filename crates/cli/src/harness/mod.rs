@@ -1,5 +1,5 @@
-//! Harnesses: `omnilink gen` writes one from a specification, `omnilink init` a project around one, and `omnilink fuzz`
-//! asks whether it is up to date.
+//! Harnesses: `omnilink init` writes one from a specification, and a project around it, `omnilink init --update` writes the
+//! generated part again, and `omnilink fuzz` asks whether it is up to date.
 
 mod adopt;
 pub(crate) mod generate;
@@ -9,6 +9,7 @@ mod manifest;
 mod setup;
 pub(crate) mod stale;
 mod template;
+mod update;
 
 use crate::args::{SchemaArgs, SchemaOf};
 use crate::exit::Exit;

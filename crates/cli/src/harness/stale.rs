@@ -60,6 +60,22 @@ impl Existing<'_> {
         self.refuse_unfilled(&generated, &plan)
     }
 
+    /// The language and the directory of the harness, if it has a generated file.
+    pub(super) fn place(&self) -> Result<Option<(Language, PathBuf)>, Vec<Complaint>> {
+        let Some(Generated { name, language, .. }) = self.find()? else { return Ok(None) };
+        let below = name.strip_suffix(language.generated()).ok_or_else(|| {
+            let path = self.directory.join(&name);
+            let help = Some(format!("`omnilink init --update` writes files named `{}`", language.generated()));
+            vec![Complaint { help, ..Complaint::new(format!("{}: written by another program", path.display())) }]
+        })?;
+        let below = Path::new(below.trim_end_matches('/'));
+        // An empty path would add a slash.
+        Ok(Some((
+            language,
+            if below.as_os_str().is_empty() { self.directory.to_owned() } else { self.directory.join(below) },
+        )))
+    }
+
     /// An error if settings without a generated file that is known have weights or values for calls that do not exist.
     fn refuse_unknown_calls(&self) -> Result<(), Vec<Complaint>> {
         let harness = &self.settings.harness;
@@ -123,7 +139,7 @@ impl Existing<'_> {
                     Some(Drift::Calls(sentences)) => sentences.join("; "),
                     _ => "weights or values changed".to_owned(),
                 };
-                let command = self.command(generated, files.operations_name);
+                let command = self.command();
                 let help = match is_built {
                     true => format!("`{command}` writes it again; then build it, or omit `--no-build`"),
                     false => format!("`{command}` writes it again; the compiler then names the functions to change"),
@@ -134,15 +150,13 @@ impl Existing<'_> {
     }
 
     /// The command that writes the generated file.
-    fn command(&self, generated: &Generated, name: &str) -> String {
-        let spec = self.directory.join(self.spec);
-        let path = self.directory.join(&generated.name);
-        let root = path.to_string_lossy().strip_suffix(name).unwrap_or_default().trim_end_matches('/').to_owned();
-        let output = if root.is_empty() { String::new() } else { format!(" -o {root}") };
-        let beside = spec.with_file_name(FILE_NAME);
-        let settings =
-            if beside == *self.file { String::new() } else { format!(" --settings {}", self.file.display()) };
-        format!("omnilink gen {} {}{output}{settings}", generated.language.name(), spec.display())
+    fn command(&self) -> String {
+        let is_own = self.file.file_name().is_some_and(|name| name == FILE_NAME);
+        match (is_own, self.directory) {
+            (true, here) if here.as_os_str().is_empty() => "omnilink init --update".to_owned(),
+            (true, directory) => format!("omnilink init {} --update", directory.display()),
+            (false, _) => format!("omnilink init --update --settings {}", self.file.display()),
+        }
     }
 
     /// An error if functions that can be called still say `todo`.

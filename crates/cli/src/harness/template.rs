@@ -52,8 +52,7 @@ impl Project {
             Language::Cpp => files.push(("main.cpp".to_owned(), self.text("main.cpp"))),
         }
         files.extend(project_files(self.language));
-        let check = format!("gen {} {}.tla --check", self.language.name(), self.module());
-        files.extend(ci_file(self.ci, self.language, &check));
+        files.extend(ci_file(self.ci, self.language));
         files
     }
 
@@ -113,8 +112,8 @@ pub(super) fn recorder(language: Language) -> Vec<TextFile> {
     }
 }
 
-/// The file for a CI service, which checks the harness with these arguments and fuzzes the system.
-pub(super) fn ci_file(ci: Ci, language: Language, check: &str) -> Option<TextFile> {
+/// The file for a CI service, which checks the harness and fuzzes the system.
+pub(super) fn ci_file(ci: Ci, language: Language) -> Option<TextFile> {
     let (path, text) = match ci {
         Ci::Github => (".github/workflows/omnilink.yml", GITHUB),
         Ci::Gitlab => (".gitlab-ci.yml", GITLAB),
@@ -130,7 +129,6 @@ pub(super) fn ci_file(ci: Ci, language: Language, check: &str) -> Option<TextFil
         false => "",
     };
     let text = text
-        .replace("{check}", check)
         .replace("{image}", image)
         .replace("{tools}", tools)
         .replace("{unreleased}", unreleased)
@@ -234,7 +232,7 @@ jobs:
       # The version that wrote the harness.{unreleased}
       - uses: {action}@v{version}
         with:
-          args: {check}
+          args: init --check
       - uses: {action}@v{version}
         with:
           args: fuzz --profile ci
@@ -252,7 +250,7 @@ omnilink:
     - /opt/omnilink/bin/pip install {package}=={version}
     - export PATH="/opt/omnilink/bin:$PATH"
   script:
-    - omnilink {check}
+    - omnilink init --check
     - omnilink fuzz --profile ci --report junit=omnilink.xml
   artifacts:
     when: always

@@ -1,4 +1,4 @@
-//! `omnilink export perfetto`, `itf` and `dot`: the result of a check, for other programs.
+//! `omnilink convert --to perfetto`, `itf` and `dot`: the result of a check, for other programs.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use omnilink_judge::InputError;
 
 use super::subject::{Subject, find, settings};
 use super::values::Values;
-use crate::args::ShownArgs;
+use crate::args::ExportArgs;
 use crate::exit::Exit;
 use crate::files;
 use crate::limits::{self, Limits};
@@ -22,21 +22,21 @@ pub(crate) enum Form {
     Dot,
 }
 
-pub(crate) fn run(form: Form, args: &ShownArgs) -> Exit {
+pub(crate) fn run(form: Form, args: &ExportArgs) -> Exit {
     limits::catch_interrupts();
     match export(form, args) {
         Ok(exit) | Err(exit) => exit,
     }
 }
 
-fn export(form: Form, args: &ShownArgs) -> Result<Exit, Exit> {
+fn export(form: Form, args: &ExportArgs) -> Result<Exit, Exit> {
     let _limits = Limits::around(&settings(&args.subject), &args.subject.label());
     let Subject::Recording(recording) = find(&args.subject)? else {
         let help = "name a run, or a specification and a history".to_owned();
         let message = "an export needs the whole history, found a report only".to_owned();
         return Err(complain("what to export", &InputError { message, help: Some(help) }));
     };
-    let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| print_spec_error(&failed))?;
+    let judge = recording.judge(&args.subject.options.assume.assume).map_err(|failed| print_spec_error(&failed))?;
     let shown = recording.show(&judge, &settings(&args.subject), &args.subject.look());
     let shown = shown.map_err(|failed| print_failure(&failed, &recording.label))?;
     if matches!(shown.report.verdict, Verdict::Inconclusive { .. }) && shown.report.history.operations.is_none() {
@@ -52,7 +52,7 @@ fn export(form: Form, args: &ShownArgs) -> Result<Exit, Exit> {
 }
 
 /// Writes an export, but not over its input.
-fn write(args: &ShownArgs, path: &Path, text: &str) -> Result<(), InputError> {
+fn write(args: &ExportArgs, path: &Path, text: &str) -> Result<(), InputError> {
     let is_same =
         |input: &PathBuf| input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|path| path == input));
     if args.subject.paths.iter().any(is_same) {

@@ -33,7 +33,7 @@ impl Door {
         let policy = format!("{}; frame-ancestors 'none'", omnilink_page::policy());
         let policy = HeaderValue::from_str(&policy).expect("the policy of the viewer is ASCII");
         let page = omnilink_page::served(
-            "This page asks for its parts with a script. `omnilink explain` says the same as text.",
+            "This page asks for its parts with a script. `omnilink check --full` says the same as text.",
         );
         Door { token, port, page, policy }
     }

@@ -97,7 +97,7 @@ fn make(directory: &Path) -> Result<(), InputError> {
 fn look(args: &ReportArgs, store: &Store, run: &Run) -> Result<Option<(Report, Option<Timeline>)>, Failed> {
     let directory = store.path(&run.id);
     let Some(recording) = Recording::of_run(&args.subject, run.clone(), &directory, None) else { return Ok(None) };
-    let judge = recording.judge(&args.subject.assume.assume);
+    let judge = recording.judge(&args.subject.options.assume.assume);
     let shown = judge.and_then(|judge| recording.show(&judge, &settings(&args.subject), &args.subject.look()));
     let why = match shown {
         Ok(shown) => return Ok(Some((shown.report, Some(shown.timeline)))),

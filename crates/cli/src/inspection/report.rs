@@ -28,7 +28,8 @@ fn report(args: &ReportArgs) -> Result<Exit, Exit> {
     let _limits = Limits::around(&settings(&args.subject), &args.subject.label());
     match find(&args.subject)? {
         Subject::Recording(recording) => {
-            let judge = recording.judge(&args.subject.assume.assume).map_err(|failed| print_spec_error(&failed))?;
+            let judge =
+                recording.judge(&args.subject.options.assume.assume).map_err(|failed| print_spec_error(&failed))?;
             let shown = recording.show(&judge, &settings(&args.subject), &args.subject.look());
             let shown = shown.map_err(|failed| print_failure(&failed, &recording.label))?;
             let path = args.output.clone().unwrap_or_else(|| name(&recording));

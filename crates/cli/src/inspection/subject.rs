@@ -52,7 +52,7 @@ impl SubjectArgs {
 
 /// Finds the subject, or why it does not exist.
 pub(super) fn find(args: &SubjectArgs) -> Result<Subject, Exit> {
-    match (&args.spec, &*args.paths) {
+    match (&args.options.spec, &*args.paths) {
         (Some(spec), [trace]) => of_history(args, spec.clone(), trace),
         (None, [spec, trace]) if is_tla(spec) || omnilink_judge::is_lineup(spec) => {
             of_history(args, spec.display().to_string(), trace)
@@ -61,7 +61,7 @@ pub(super) fn find(args: &SubjectArgs) -> Result<Subject, Exit> {
         (None, [path]) if path.is_file() && path.extension().is_some_and(|extension| extension == "json") => {
             of_report(path)
         }
-        (None, [_]) if args.about.is_of_history() => Err(unclear(
+        (None, [_]) if args.options.about.is_of_history() => Err(unclear(
             "`--config`, `--include`, `--settings` and `--from` are about a history, and a run has its own",
         )),
         (None, [path]) if path.join("run.json").is_file() => of_run_directory(args, path),
@@ -86,15 +86,15 @@ fn of_history(args: &SubjectArgs, spec: String, trace: &Path) -> Result<Subject,
         let help = "name one of them; `omnilink check --report html=page.html` writes a page for each".to_owned();
         return Err(complain(&label(trace), &InputError { message, help: Some(help) }));
     }
-    let (recorded, label) = (omnilink_judge::Recording::at(trace, args.about.from), label(trace));
-    let options = args.about.options();
+    let (recorded, label) = (omnilink_judge::Recording::at(trace, args.options.about.from), label(trace));
+    let options = args.options.about.options();
     Ok(Subject::Recording(Box::new(Recording {
         spec,
         options,
         recorded,
         label,
         run: None,
-        store: Store::at(&args.store.store),
+        store: Store::at(&args.options.store.store),
         interleaving: None,
         temporary: None,
     })))
@@ -125,7 +125,7 @@ fn of_run(args: &SubjectArgs, path: &Path) -> Result<Subject, Exit> {
         return kept(args, run, &at, Some(directory));
     }
     let name = path.to_str().unwrap_or_default();
-    let (run, directory) = Store::at(&args.store.store).find(name).map_err(wrong_run)?;
+    let (run, directory) = Store::at(&args.options.store.store).find(name).map_err(wrong_run)?;
     kept(args, run, &directory, None)
 }
 
@@ -166,11 +166,11 @@ impl Recording {
         temporary: Option<TempDir>,
     ) -> Option<Recording> {
         let spec = spec_of(&run, directory)?;
-        let level = args.about.level.given().or_else(|| run.level.parse().ok());
+        let level = args.options.about.level.given().or_else(|| run.level.parse().ok());
         let options = omnilink_judge::CheckOptions {
             is_foreign: true,
             level,
-            context: args.about.level.context.into(),
+            context: args.options.about.level.context.into(),
             ..omnilink_judge::CheckOptions::default()
         };
         let recorded = omnilink_judge::Recording::at(directory.join("trace"), None);
@@ -256,5 +256,5 @@ fn follow_ups(run: &Run, store: &Store) -> Vec<Command> {
 
 /// The limits of a check.
 pub(super) fn settings(args: &SubjectArgs) -> Settings {
-    Settings { progress: Progress::Auto, ..(&args.about).into() }
+    Settings { progress: Progress::Auto, ..(&args.options.about).into() }
 }

@@ -57,7 +57,7 @@ async fn serve(args: &ViewArgs, subject: Subject) -> std::io::Result<Exit> {
         Subject::Recording(recording) => recording.label.clone(),
         Subject::Report(_) | Subject::Store(_) => String::new(),
     };
-    let assume = args.subject.assume.assume.clone();
+    let assume = args.subject.options.assume.assume.clone();
     let (worker, first) = Worker::start(subject, settings(&args.subject), args.subject.look(), assume);
     let worker = Rc::new(worker);
     let limits = Limits::around(&settings(&args.subject), &args.subject.label());

@@ -1,9 +1,10 @@
-//! `omnilink spec`: TLA+ specifications on their own, without a history.
+//! `omnilink spec`: specifications on their own, without a history.
 
 mod actions;
 mod check;
 mod eval;
 mod explain;
+pub(crate) mod list;
 mod show;
 
 use omnilink_judge::Complaint;
@@ -18,6 +19,8 @@ pub(crate) fn run(command: &SpecCommand) -> Exit {
         SpecCommand::Check(args) => check::run(args),
         SpecCommand::Actions(args) => actions::run(args),
         SpecCommand::Eval(args) => eval::run(args),
+        SpecCommand::List { name } => list::run(name.as_deref()),
+        SpecCommand::Levels => list::levels(),
     }
 }
 

@@ -1,6 +1,6 @@
-//! `omnilink confirm`: compares with TLC's verdict.
+//! `omnilink check --tlc`: compares with TLC's verdict.
 //!
-//! TLC runs on the output of `omnilink export tlc`. With `-tool` it numbers its messages, and only the numbers are
+//! TLC runs on the output of `omnilink convert --to tlc`. With `-tool` it numbers its messages, and only the numbers are
 //! relied on: one for a violated invariant, one for a search that ended without an error. Anything else is not a
 //! verdict.
 

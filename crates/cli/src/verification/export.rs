@@ -1,4 +1,4 @@
-//! `omnilink export tlc`: a history and its specification as a module for TLC.
+//! `omnilink convert --to tlc`: a history and its specification as a module for TLC.
 
 use std::fs;
 use std::path::Path;
@@ -7,12 +7,12 @@ use omnilink_history::{OpId, Precedence};
 use omnilink_judge::{Bound, Case, Failed, InputError, Recording, Tla, witness_line};
 use omnilink_validate::{Export, Exported};
 
-use crate::args::{About, ExportArgs};
+use crate::args::{About, ModuleArgs};
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
 use crate::outcome::{label, print_failure};
 
-pub(crate) fn run(args: &ExportArgs) -> Exit {
+pub(crate) fn run(args: &ModuleArgs) -> Exit {
     limits::catch_interrupts();
     let label = label(&args.trace);
     let recording = Recording::at(&args.trace, args.about.from);

@@ -1,4 +1,4 @@
-//! `omnilink witness verify`: checks whether an order explains a history.
+//! `omnilink check --verify`: checks whether an order explains a history.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use omnilink_validate::NoAnswer;
 
 use super::export;
 use super::verify::{Stopped, Verified, verify};
-use crate::args::{WitnessArgs, WitnessCommand};
+use crate::args::VerifyArgs;
 use crate::exit::Exit;
 use crate::limits;
 use crate::outcome::{label, print_failure};
@@ -19,16 +19,15 @@ use crate::terminal::complain;
 /// The result of an order: replayed, or with a wrong line.
 type Outcome = Result<Verified, (Option<usize>, String)>;
 
-pub(crate) fn run(command: &WitnessCommand) -> Exit {
-    let WitnessCommand::Verify(args) = command;
+pub(crate) fn run(args: &VerifyArgs) -> Exit {
     limits::catch_interrupts();
     let (spec, trace, file) = match (&args.spec, &*args.paths) {
         (Some(spec), [trace, file]) => (spec.clone(), trace, file),
         (None, [spec, trace, file]) if is_tla(spec) => (spec.display().to_string(), trace, file),
         _ => {
-            let help = "`omnilink witness verify Queue.tla run.jsonl order.txt` or \
-                        `omnilink witness verify --spec queue run.jsonl order.txt`";
-            let message = "expected a specification, a history and an order".into();
+            let help = "`omnilink check Queue.tla run.jsonl --verify order.txt` or \
+                        `omnilink check --spec queue run.jsonl --verify order.txt`";
+            let message = "expected a specification, one history and an order".into();
             return complain("what to verify", &InputError { message, help: Some(help.into()) });
         }
     };
@@ -67,7 +66,7 @@ fn read(file: &Path) -> Result<String, InputError> {
     }
 }
 
-fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
+fn with_tla(spec: &str, trace: &Path, order: &str, args: &VerifyArgs) -> Result<Outcome, Failed> {
     let (tla, precedence) = (export::load(Path::new(spec), &args.about)?, args.about.level.strong()?);
     export::with_bound(&tla, &Recording::at(trace, args.about.from), &args.about, |bound: &Bound<'_, '_>| {
         let ids: Vec<_> = bound.history.ops().iter().map(|op| op.id).collect();
@@ -81,7 +80,7 @@ fn with_tla(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result
     })
 }
 
-fn builtin(spec: &str, trace: &Path, order: &str, args: &WitnessArgs) -> Result<Outcome, Failed> {
+fn builtin(spec: &str, trace: &Path, order: &str, args: &VerifyArgs) -> Result<Outcome, Failed> {
     let recording = Recording::at(trace, args.about.from);
     let verifying = Verify { history: recording.history()?, precedence: args.about.level.strong()?, order };
     Ok(with_model(spec, verifying).map_err(InputError::new)??)

@@ -4,7 +4,7 @@
 //! your own, replace what is marked 1 to 4. What is drawn and how it is recorded stands in
 //! `operations.rs`.
 
-#[rustfmt::skip] // Written by `omnilink gen rust`.
+#[rustfmt::skip] // Written by `omnilink init --update`.
 mod operations;
 
 use std::collections::HashMap;

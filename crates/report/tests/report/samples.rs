@@ -126,7 +126,7 @@ pub(crate) fn queue() -> Report {
         interleaving: None,
         keys: None,
         next: vec![
-            Command { what: "all of it".into(), line: "omnilink explain specs/Queue.tla run.jsonl".into() },
+            Command { what: "all of it".into(), line: "omnilink check --full specs/Queue.tla run.jsonl".into() },
             Command { what: "report".into(), line: "omnilink view specs/Queue.tla run.jsonl --at T0:12464".into() },
         ],
         ..report(Verdict::Rejected(Box::new(rejection)))

@@ -1,4 +1,4 @@
-//! `omnilink specs`: the built-in specifications; and `omnilink levels`.
+//! `omnilink spec list`: the built-in specifications; and `omnilink spec levels`.
 
 use anstyle::Style;
 use omnilink_judge::InputError;
@@ -22,8 +22,8 @@ pub(crate) fn run(name: Option<&str>) -> Exit {
         Some(about) => show(about),
         None => {
             let hint = omnilink_suggest::hint(name, names().iter().map(|about| about.name));
-            let help = hint.or_else(|| Some("`omnilink specs` lists the built-in ones".into()));
-            return complain("specs", &InputError { message: format!("unknown specification `{name}`"), help });
+            let help = hint.or_else(|| Some("`omnilink spec list` lists the built-in ones".into()));
+            return complain("spec list", &InputError { message: format!("unknown specification `{name}`"), help });
         }
     }
     Exit::Accepted
