@@ -22,7 +22,8 @@ impl Options {
 }
 
 /// The packages, which need clients of brokers.
-const PACKAGES: &str = "-p omnilink-nats -p omnilink-otlp -p omnilink-kafka --features omnilink-otlp/grpc";
+const PACKAGES: &str = "-p omnilink-nats -p omnilink-otlp -p omnilink-kafka -p omnilink-watch --features \
+                        omnilink-otlp/grpc,omnilink-watch/grpc,omnilink-watch/tls";
 
 /// The features of the command that need them.
 const FEATURES: &str = "--features nats,kafka,grpc,tls";

@@ -41,14 +41,7 @@ use clap::FromArgMatches as _;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = match monitor::config::expand(std::env::args_os().collect()) {
-        Ok(arguments) => arguments,
-        Err((path, error)) => {
-            let exit = terminal::complain(&path.display().to_string(), &error);
-            return terminal::finish(exit).into();
-        }
-    };
-    let mut matches = args::command(arguments.len() > 1).get_matches_from(arguments);
+    let mut matches = args::command(std::env::args_os().len() > 1).get_matches();
     let cli = Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit());
     match cli.color {
         Color::Auto => anstream::ColorChoice::Auto,

@@ -1,7 +1,6 @@
 //! `omnilink monitor`: alerts, restarts after a kill, a directory that grows, and what it serves.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -247,35 +246,6 @@ fn a_directory_is_followed_while_it_grows() {
     BufReader::new(stdout).read_to_string(&mut output).expect("text");
     assert!(output.contains("`read` returned 3, but register 1 holds 10"), "{output}");
     assert!(directory.path().join("pages/alert-1.html").is_file());
-}
-
-#[test]
-fn alerts_are_sent_to_a_webhook_that_fails_at_first() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a server");
-    let url = format!("http://{}/hook", server.local_addr().expect("an address"));
-    let received = std::thread::spawn(move || {
-        let mut bodies = String::new();
-        for answer in ["HTTP/1.1 503 Busy", "HTTP/1.1 204 No Content"] {
-            let (mut stream, _) = server.accept().expect("a client");
-            let mut request = Vec::new();
-            let mut buffer = [0; 4096];
-            while !String::from_utf8_lossy(&request).contains("repeated") {
-                let count = stream.read(&mut buffer).expect("a request");
-                request.extend(&buffer[..count]);
-            }
-            let _ = writeln!(bodies, "{}", String::from_utf8_lossy(&request));
-            write!(stream, "{answer}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").expect("an answer");
-        }
-        bodies
-    });
-    fs::write(directory.path().join("lines"), lines(2, 2, &BTreeSet::from([1])).join("\n") + "\n").expect("a file");
-    let input = fs::File::open(directory.path().join("lines")).expect("the file");
-    let output = command(directory.path()).args(["--webhook", &url]).stdin(input).output().expect("the command");
-    assert_eq!(output.status.code(), Some(1));
-    let bodies = received.join().expect("two requests");
-    assert_eq!(bodies.matches("POST /hook").count(), 2);
-    assert_eq!(bodies.matches("\"number\":1").count(), 2);
 }
 
 /// A span of a client with these attributes, which are pairs of a name and a value in the JSON of OTLP.

@@ -180,7 +180,12 @@ impl Checkpoint {
     }
 
     /// Reads what [`Monitor::save`] wrote.
-    pub fn read(text: &str, spec: &str, judge: Judge, options: MonitorOptions) -> Result<Checkpoint, BadCheckpoint> {
+    pub fn read(
+        text: &str,
+        spec: &str,
+        judge: impl Into<Arc<Judge>>,
+        options: MonitorOptions,
+    ) -> Result<Checkpoint, BadCheckpoint> {
         let mut monitor = Monitor::new(judge, options);
         let mut lines = text.lines().zip(1..);
         let mut reader = Lines::default();

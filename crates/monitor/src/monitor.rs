@@ -1,6 +1,7 @@
 //! The monitor: takes lines, checks keys up to the watermark, and tells what it finds.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use omnilink_history::{Call, End, Value};
 use omnilink_judge::{CheckedKey, Judge, Unlimited};
@@ -74,7 +75,7 @@ const MOST_WAITING: usize = 100_000;
 /// Checks operations as they come.
 #[derive(Debug)]
 pub struct Monitor {
-    judge: Judge,
+    judge: Arc<Judge>,
     /// Whether a check of a key continues from the states of the last one. Otherwise it has all operations again.
     carries: bool,
     /// Whether the argument that is the key is one that the specification knows.
@@ -97,8 +98,9 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Begins.
-    pub fn new(judge: Judge, options: MonitorOptions) -> Monitor {
+    /// Begins. Monitors can share a judge.
+    pub fn new(judge: impl Into<Arc<Judge>>, options: MonitorOptions) -> Monitor {
+        let judge = judge.into();
         let mut processes = Processes::default();
         (processes.habits.overlap, processes.habits.go_on) = (options.overlap, options.go_on);
         Monitor {

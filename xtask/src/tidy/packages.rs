@@ -62,6 +62,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("columns", &["history"]),
     ("monitor", &["history", "judge", "report"]),
+    ("watch", &["history", "judge", "monitor", "otlp"]),
     ("kafka", &["monitor"]),
     ("nats", &["monitor"]),
     ("otlp", &["history"]),
@@ -95,7 +96,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "columns",
             "engine",
             "nats",
-            "otlp",
+            "watch",
         ],
     ),
     (

@@ -21,7 +21,6 @@ mod heading {
 }
 
 #[derive(Debug, Args)]
-#[command(args_override_self = true)]
 pub(crate) struct MonitorArgs {
     /// Where operations come from: `-` for JSON Lines on standard input, a file of JSON Lines or a directory to which
     /// recorders write, a stream of NATS JetStream such as `nats://127.0.0.1:4222/STREAM`, or a topic of Kafka such as
@@ -32,10 +31,6 @@ pub(crate) struct MonitorArgs {
     /// Specification: a built-in one with its options, or a TLA+ module.
     #[arg(long, value_name = "SPEC", help_heading = heading::SOURCE)]
     pub(crate) spec: String,
-
-    /// File with options, under the names that they have here. Those of the command line win.
-    #[arg(long, value_name = "FILE", help_heading = heading::SOURCE)]
-    pub(crate) config: Option<PathBuf>,
 
     /// Receive spans of OpenTelemetry here instead, by OTLP over HTTP, such as `127.0.0.1:4318`.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "source", help_heading = heading::SOURCE)]
@@ -185,10 +180,6 @@ pub(crate) struct MonitorArgs {
     /// Write a page for the first violations of each cause into this directory.
     #[arg(long, value_name = "DIR", help_heading = heading::ALERTS)]
     pub(crate) pages: Option<PathBuf>,
-
-    /// Send alerts to this address, one JSON object per request. Only `http`.
-    #[arg(long, value_name = "URL", help_heading = heading::ALERTS)]
-    pub(crate) webhook: Option<String>,
 
     /// Serve `/metrics`, `/health` and an overview here, such as `127.0.0.1:9464`.
     #[arg(long, value_name = "ADDRESS", help_heading = heading::SERVING)]

@@ -1,46 +1,34 @@
 //! `omnilink monitor`: checks operations while the system runs.
 //!
-//! ```text
-//!  source ── lines ──► Monitor ──► alerts: a file or standard output, pages, a webhook
-//!  (a thread)          │     └───► counts, causes ── serve ──► /metrics, /health, an overview
-//!                      └── state and position: in one file, or in the store of a group of monitors
-//! ```
-//!
-//! An input from a broker has partitions. A group of monitors shares them, and each partition has a thread with all of the
-//! above.
+//! The command makes a [`Watch`] or a [`Group`] of its arguments, and puts what these find into files, pages and lines on the
+//! terminal. [`omnilink_watch`] has the sources and the stores.
 
-pub(crate) mod config;
-#[cfg(any(feature = "kafka", test))]
-mod directory;
-mod group;
-mod ledger;
-mod listen;
-mod otlp;
-mod partition;
-mod serve;
-mod source;
-mod store;
+mod access;
+mod broker;
+mod overview;
 mod tell;
-mod written;
 
+use std::io;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use ::omnilink_monitor::{Counts, MonitorOptions};
-use omnilink_judge::InputError;
+use omnilink_campaign::{Described, Entry, Ledger, MONITORED, now};
+use omnilink_explore::Store;
+use omnilink_judge::{InputError, Judge};
+use omnilink_monitor::{Alert, Counts, MonitorOptions};
+use omnilink_report::clean;
 use omnilink_suggest::counted;
+use omnilink_watch::{
+    Access, Group, Interval, Notice, Outlet, ReadOptions, Source, SpanReceiver, Status, Watch, WatchError, WatchOptions,
+};
 
-use crate::args::MonitorArgs;
+use crate::args::{MonitorArgs, Progress};
 use crate::exit::Exit;
 use crate::limits;
+use crate::outcome::print_spec_error;
 use crate::terminal::complain;
 
-use self::listen::Access;
-use self::partition::{Outlet, Partition, State};
-use self::serve::Shared;
-use self::source::Source;
-use self::store::Stored;
 use self::tell::Teller;
 
 pub(crate) fn run(args: &MonitorArgs) -> Exit {
@@ -50,9 +38,9 @@ pub(crate) fn run(args: &MonitorArgs) -> Exit {
     }
 }
 
-fn options(args: &MonitorArgs) -> MonitorOptions {
+fn options(args: &MonitorArgs) -> WatchOptions {
     let ticks = |time: Duration| (time.as_nanos() / args.every.as_nanos().max(1)).clamp(1, u128::from(u64::MAX)) as u64;
-    MonitorOptions {
+    let monitor = MonitorOptions {
         key: (!args.one_object).then(|| args.key.clone()),
         lateness: args.clock.of(args.lateness),
         retention: args.clock.of(args.retention),
@@ -66,7 +54,22 @@ fn options(args: &MonitorArgs) -> MonitorOptions {
         most_keys: args.max_keys,
         most_ops: args.max_ops,
         ..MonitorOptions::default()
+    };
+    WatchOptions {
+        monitor,
+        subject: subject(args),
+        every: args.every,
+        store_every: args.checkpoint_every,
+        interval: args.ledger.as_ref().map(|_| args.ledger_every),
+        is_complete: args.complete,
+        status: args.listen.map(|_| Status::default()),
     }
+}
+
+/// What a state is about: it means nothing with another specification, other keys or another unit of time.
+fn subject(args: &MonitorArgs) -> String {
+    let key = if args.one_object { "one object".to_owned() } else { format!("key {}", args.key) };
+    format!("{}, {key}, in {}", args.spec, args.clock.name())
 }
 
 /// What is monitored, for people.
@@ -86,21 +89,29 @@ fn wrong(about: &Path, error: impl std::fmt::Display) -> Exit {
     complain(&about.display().to_string(), &InputError::new(error))
 }
 
+/// Prints why a watch cannot begin, or ended early.
+fn failed(error: &WatchError) -> Exit {
+    complain(&error.about, &InputError::new(&error.message))
+}
+
 fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
-    // What is shown takes a look at every key, so it is made only for a server.
-    let shared = args.listen.map(|_| Shared::new(args));
-    let access = Access::new(args)?;
-    if let (Some(address), Some(shared)) = (args.listen, &shared) {
-        serve::start(address, &access, shared.clone())?;
+    let judge =
+        Judge::new(&args.spec, omnilink_judge::CheckOptions::default()).map_err(|failed| print_spec_error(&failed))?;
+    let options = options(args);
+    let access = access::read(args)?;
+    if let (Some(address), Some(status)) = (args.listen, &options.status) {
+        access::listen(args, "--listen", address, &access, |access| {
+            omnilink_watch::serve(status.clone(), address, access, overview::page(args))
+        })?;
     }
-    let counts = match group::Address::read(args)? {
+    let counts = match broker::Address::read(args)? {
         Some(address) => {
-            let outlet = Outlet { teller: Mutex::new(Teller::new(args, None)?), shared };
-            let counts = group::run(args, &address, &outlet)?;
-            outlet.finish();
-            counts
+            let (log, store) = address.connect(args)?;
+            let (name, stream) = (args.source.display().to_string(), address.stream);
+            let group = Group { name, stream, log, store, lease: args.lease };
+            group.run(judge, &options, &Out::new(args, None)?).map_err(|error| failed(&error))?
         }
-        None => watch_alone(args, &access, shared)?,
+        None => watch_alone(args, judge, options, &access)?,
     };
     errln!("{}", summary(&counts));
     Ok(match () {
@@ -115,20 +126,102 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
 }
 
 /// Watches an input that no other monitor has a part of.
-fn watch_alone(args: &MonitorArgs, access: &Access, shared: Option<Shared>) -> Result<Counts, Exit> {
-    let stored = Stored::new(args.checkpoint.as_deref());
-    let text = stored.read().map_err(|error| wrong(stored.path(), error))?;
-    let restored = partition::restore(args, text.as_deref())?.map_err(|error| wrong(stored.path(), error))?;
-    let outlet = Outlet { teller: Mutex::new(Teller::new(args, Some(restored.0.alerts()))?), shared };
-    let source = match receives_spans(args) {
-        true => Source::receive_spans(args, access)?,
-        false => Source::open(args, restored.1.as_ref()).map_err(|error| wrong(&args.source, error))?,
-    };
-    let state = if args.checkpoint.is_some() { State::File(stored) } else { State::None };
-    let mut partition = Partition::new(args, None, restored, source, state);
-    partition.run(&outlet, &limits::is_interrupted)?;
-    outlet.finish();
-    Ok(partition.monitor.counts())
+fn watch_alone(args: &MonitorArgs, judge: Judge, options: WatchOptions, access: &Access) -> Result<Counts, Exit> {
+    let watch = Watch::begin(judge, options, args.checkpoint.as_deref()).map_err(|error| failed(&error))?;
+    let out = Out::new(args, Some(watch.alerts()))?;
+    let source = open(args, &watch, access)?;
+    watch.run(source, &out).map_err(|error| failed(&error))
+}
+
+fn open(args: &MonitorArgs, watch: &Watch, access: &Access) -> Result<Source, Exit> {
+    let reading = ReadOptions { continues: args.input_continues, patience: args.idle, is_complete: args.complete };
+    if receives_spans(args) {
+        return receive_spans(args, access);
+    }
+    if args.source == Path::new("-") {
+        return Ok(Source::lines("-", io::stdin(), watch.position(), &reading));
+    }
+    Source::open(&args.source, watch.position(), &reading).map_err(|error| failed(&error))
+}
+
+fn receive_spans(args: &MonitorArgs, access: &Access) -> Result<Source, Exit> {
+    let (receiver, source) = SpanReceiver::new();
+    if let Some(address) = args.otlp {
+        access::listen(args, "--otlp", address, access, |access| receiver.serve_http(address, access))?;
+    }
+    #[cfg(feature = "grpc")]
+    if let Some(address) = args.otlp_grpc {
+        access::listen(args, "--otlp-grpc", address, access, |access| receiver.serve_grpc(address, access))?;
+    }
+    #[cfg(not(feature = "grpc"))]
+    if args.otlp_grpc.is_some() {
+        let message = "this command was built without the feature `grpc`".to_owned();
+        let help = Some("receive the same spans over HTTP with `--otlp`".to_owned());
+        return Err(complain("--otlp-grpc", &InputError { message, help }));
+    }
+    Ok(source)
+}
+
+/// Where alerts, intervals and notices go, of all partitions.
+struct Out<'a> {
+    args: &'a MonitorArgs,
+    teller: Mutex<Teller>,
+    ledger: Option<Ledger>,
+}
+
+impl<'a> Out<'a> {
+    /// `told` alerts were told before the state was stored.
+    fn new(args: &'a MonitorArgs, told: Option<u64>) -> Result<Out<'a>, Exit> {
+        let ledger = args.ledger.as_ref().map(|directory| Ledger::of(&Store::at(directory)));
+        Ok(Out { args, teller: Mutex::new(Teller::new(args, told)?), ledger })
+    }
+}
+
+impl Outlet for Out<'_> {
+    fn alerts(&self, partition: Option<u32>, alerts: Vec<Alert>) -> Result<(), WatchError> {
+        self.teller.lock().unwrap_or_else(PoisonError::into_inner).tell(partition, alerts)
+    }
+
+    fn notice(&self, notice: Notice) {
+        errln!("{}", clean(&notice.to_string()));
+        if matches!(notice, Notice::NoOutcomes { .. }) && self.args.source == Path::new("-") {
+            errln!(
+                "help: if a recorder overwrites lines, as those for Python and Java do, name its file as SOURCE instead of a pipe"
+            );
+        }
+    }
+
+    /// Adds an entry to the ledger that `omnilink runs summary` and `omnilink report` read.
+    fn interval(&self, Interval { elapsed, checked, violations }: Interval) -> Result<(), WatchError> {
+        let Some(ledger) = &self.ledger else { return Ok(()) };
+        let campaign = Described {
+            at: now().as_secs(),
+            commit: None,
+            object: name(self.args),
+            spec: self.args.spec.clone(),
+            how: MONITORED.to_owned(),
+            seed: 0,
+            seconds: elapsed.as_secs_f64(),
+            stops_at_first: false,
+            is_complete: false,
+            novelty: None,
+        };
+        let entry = Entry::monitored(campaign, checked, violations);
+        ledger.append(&entry).map_err(|error| WatchError::at(ledger.path(), error))
+    }
+
+    fn limits(&self, key: &str) -> Box<dyn omnilink_judge::Limits> {
+        let settings = limits::Settings {
+            timeout: Some(self.args.timeout),
+            max_memory: self.args.max_memory.as_u64(),
+            progress: Progress::None,
+        };
+        Box::new(limits::Limits::new(&settings, key))
+    }
+
+    fn is_stopped(&self) -> bool {
+        limits::is_interrupted()
+    }
 }
 
 /// What was seen, in a line.

@@ -1,12 +1,16 @@
-//! Addresses on which a monitor answers: to whom, and over what.
+//! Addresses on which a watch answers: to whom, and over what.
 //!
-//! They are on the loopback interface unless the user says otherwise. With a token, only requests that send it are
-//! answered, and with a certificate only those over TLS. Without a token, a request to the loopback interface has to name this
-//! machine as its host: a page from elsewhere can make its own name point here.
+//! With a token, only requests that send it are answered, and with a certificate only those over TLS. Without a token, a
+//! request to the loopback interface has to name this machine as its host: a page from elsewhere can make its own name point
+//! here.
+
+mod metrics;
+mod spans;
 
 use std::convert::Infallible;
+use std::fmt;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -16,50 +20,67 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use omnilink_judge::InputError;
-use omnilink_report::clean;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::wrong;
-use crate::args::MonitorArgs;
-use crate::exit::Exit;
-use crate::terminal::complain;
+use crate::error::WatchError;
+
+pub use metrics::{Page, serve};
+pub use spans::SpanReceiver;
 
 /// The time after which a silent client is disconnected.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Who is answered.
+/// Takes the status of a request that was refused, and why. The text may quote the request as it is.
+pub type OnRefusal = Arc<dyn Fn(u16, &str) + Send + Sync>;
+
+/// Who is answered on an address, and over what.
 #[derive(Clone)]
-pub(super) struct Access {
-    is_remote: bool,
-    /// What requests have to send as `Authorization: Bearer TOKEN`.
-    token: Option<String>,
-    /// The certificate and its key, as PEM.
-    pub(super) tls: Option<(Vec<u8>, Vec<u8>)>,
+pub struct Access {
+    /// What requests have to send as `Authorization: Bearer TOKEN`, if not everything is answered.
+    pub token: Option<String>,
+    /// The certificate and its key, as PEM; without TLS if `None`.
+    pub tls: Option<(Vec<u8>, Vec<u8>)>,
+    /// Called for each request that is refused.
+    pub on_refusal: OnRefusal,
+}
+
+impl Default for Access {
+    fn default() -> Access {
+        Access { token: None, tls: None, on_refusal: Arc::new(|_: u16, _: &str| {}) }
+    }
+}
+
+impl fmt::Debug for Access {
+    /// Shows no secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (has_token, has_tls) = (self.token.is_some(), self.tls.is_some());
+        f.debug_struct("Access").field("token", &has_token).field("tls", &has_tls).finish_non_exhaustive()
+    }
+}
+
+/// An address that is bound.
+struct Bound {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Bound {
+    fn new(address: SocketAddr) -> Result<Bound, WatchError> {
+        let failed = |error: std::io::Error| WatchError::new(address.to_string(), error);
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Bound { listener, address })
+    }
+
+    fn wrong(&self, error: impl fmt::Display) -> WatchError {
+        WatchError::new(self.address.to_string(), error)
+    }
 }
 
 impl Access {
-    pub(super) fn new(args: &MonitorArgs) -> Result<Access, Exit> {
-        let read = |path: &std::path::PathBuf| std::fs::read(path).map_err(|error| wrong(path, error));
-        let token = match &args.token_file {
-            None => None,
-            Some(path) => {
-                let token = String::from_utf8(read(path)?).map_err(|error| wrong(path, error))?;
-                if token.trim().is_empty() {
-                    return Err(wrong(path, "the file has no token"));
-                }
-                Some(token.trim().to_owned())
-            }
-        };
-        let tls = match (&args.tls_certificate, &args.tls_key) {
-            (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
-            _ => None,
-        };
-        Ok(Access { is_remote: args.remote, token, tls })
-    }
-
     /// Whether a request that sends this as `Authorization` is answered. Takes a time that does not tell where it differs.
-    pub(super) fn is_allowed(&self, given: &[u8]) -> bool {
+    fn is_allowed(&self, given: &[u8]) -> bool {
         let Some(expected) = &self.token else { return true };
         let Some((scheme, given)) = given.split_at_checked("Bearer ".len()) else { return false };
         if !scheme.eq_ignore_ascii_case(b"Bearer ") {
@@ -70,41 +91,30 @@ impl Access {
     }
 
     /// The hosts that requests may name: this machine, if no other reaches the address and there is no token.
-    fn hosts(&self, listener: &TcpListener) -> Option<Vec<String>> {
-        let address =
-            listener.local_addr().ok().filter(|address| address.ip().is_loopback() && self.token.is_none())?;
+    fn hosts(&self, address: SocketAddr) -> Option<Vec<String>> {
+        if !address.ip().is_loopback() || self.token.is_some() {
+            return None;
+        }
         let names = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", address.port()));
         Some(names.into_iter().chain([address.to_string()]).collect())
     }
 
-    /// Binds an address, and prints it.
-    pub(super) fn bind(&self, option: &str, address: SocketAddr) -> Result<TcpListener, Exit> {
-        if !address.ip().is_loopback() && !self.is_remote {
-            let message = format!("{address} can be reached by other machines");
-            let help = Some("name an address of this machine such as `127.0.0.1:9464`, or add `--remote`".to_owned());
-            return Err(complain(option, &InputError { message, help }));
-        }
-        let failed = |error: std::io::Error| complain(option, &InputError::new(format!("{address}: {error}")));
-        let listener = TcpListener::bind(address).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        errln!("{scheme}://{}/", listener.local_addr().map_err(failed)?);
-        Ok(listener)
+    fn refuse(&self, status: StatusCode, why: &str) {
+        (self.on_refusal)(status.as_u16(), why.trim_end());
     }
 
-    /// Answers HTTP requests on a thread of its own, until the command ends.
-    pub(super) fn serve<S, F>(&self, option: &str, address: SocketAddr, answer: S) -> Result<(), Exit>
+    /// Answers HTTP requests on a thread of its own, until the program ends. Returns the address.
+    fn serve<S, F>(&self, address: SocketAddr, answer: S) -> Result<SocketAddr, WatchError>
     where
         S: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
         F: Future<Output = Response<Full<Bytes>>> + 'static,
     {
-        let listener = self.bind(option, address)?;
-        let hosts = self.hosts(&listener);
-        let option_name: Arc<str> = option.into();
-        let failed = |error: std::io::Error| complain(option, &InputError::new(format!("{address}: {error}")));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let tls = tls::Acceptor::new(self.tls.as_ref()).map_err(|why| complain(option, &InputError::new(why)))?;
-        let door = Arc::new(Door { access: self.clone(), hosts, option: option_name });
+        let bound = Bound::new(address)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| bound.wrong(error))?;
+        let tls = tls::Acceptor::new(self.tls.as_ref()).map_err(|why| bound.wrong(why))?;
+        let Bound { listener, address } = bound;
+        let door = Arc::new(Door { hosts: self.hosts(address), access: self.clone() });
         std::thread::spawn(move || {
             let local = tokio::task::LocalSet::new();
             local.block_on(&runtime, async move {
@@ -119,18 +129,7 @@ impl Access {
                 }
             });
         });
-        Ok(())
-    }
-}
-
-/// Prints why a request was refused, unless that was said last: a client may repeat it for ever.
-pub(super) fn refused(option: &str, status: StatusCode, why: &str) {
-    static LAST: Mutex<String> = Mutex::new(String::new());
-    let line = format!("{option}: refused a request: {}: {}", status.as_u16(), clean(why.trim_end()));
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if *last != line {
-        errln!("{line}");
-        *last = line;
+        Ok(address)
     }
 }
 
@@ -139,7 +138,6 @@ struct Door {
     access: Access,
     /// The hosts that a request may name; any if `None`.
     hosts: Option<Vec<String>>,
-    option: Arc<str>,
 }
 
 impl Door {
@@ -165,7 +163,7 @@ where
         let refusal = door.refuses(&request);
         let response = refusal.is_none().then(|| answer(request));
         if let Some((status, why)) = refusal {
-            refused(&door.option, status, why);
+            door.access.refuse(status, why);
         }
         async move {
             Ok::<_, Infallible>(match (response, refusal) {
@@ -245,7 +243,7 @@ mod tls {
         pub(super) fn new(identity: Option<&(Vec<u8>, Vec<u8>)>) -> Result<Acceptor, String> {
             match identity {
                 None => Ok(Acceptor),
-                Some(_) => Err("this command was built without the feature `tls`".to_owned()),
+                Some(_) => Err("built without the feature `tls`".to_owned()),
             }
         }
 

@@ -12,17 +12,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ::omnilink_monitor::{Item, Line, Lines};
 use omnilink_history::End;
 use omnilink_history::format::json::Json;
+use omnilink_monitor::{Item, Line, Lines};
 
-use super::source::MOST_BYTES;
+use crate::source::MOST_BYTES;
 
 /// The bytes that are read at once.
 const CHUNK: usize = 1 << 16;
 
 /// A file that grows.
-pub(super) struct Written {
+pub(crate) struct Written {
     file: File,
     lines: Lines,
     /// The place behind the last whole line.
@@ -46,11 +46,11 @@ struct Open {
 }
 
 /// Lines, each or the reason why it cannot be read.
-pub(super) type Read = Vec<Result<Line, String>>;
+pub(crate) type Read = Vec<Result<Line, String>>;
 
 impl Written {
     /// Opens the file at this place, with these lines before it whose operations were not over, by place and length.
-    pub(super) fn open(path: &Path, offset: u64, open: &[(u64, u64)], patience: Duration) -> io::Result<Written> {
+    pub(crate) fn open(path: &Path, offset: u64, open: &[(u64, u64)], patience: Duration) -> io::Result<Written> {
         let file = File::open(path)?;
         if file.metadata()?.len() < offset {
             let why = format!("it has fewer than the {offset} bytes that the stored state is about");
@@ -61,12 +61,12 @@ impl Written {
     }
 
     /// The place behind the last whole line, and the lines before it whose operations are not over.
-    pub(super) fn position(&self) -> (u64, Vec<(u64, u64)>) {
+    pub(crate) fn position(&self) -> (u64, Vec<(u64, u64)>) {
         (self.offset, self.open.iter().map(|(place, open)| (*place, open.text.len() as u64)).collect())
     }
 
     /// Reads the lines that were added or have changed.
-    pub(super) fn poll(&mut self) -> io::Result<Read> {
+    pub(crate) fn poll(&mut self) -> io::Result<Read> {
         let mut read = Vec::new();
         for (place, length) in std::mem::take(&mut self.unread) {
             let text = self.at(place, usize::try_from(length).unwrap_or(MOST_BYTES).min(MOST_BYTES))?;
@@ -94,7 +94,7 @@ impl Written {
     }
 
     /// Takes the operations that are not over as they are: of unknown outcome.
-    pub(super) fn finish(&mut self) -> Read {
+    pub(crate) fn finish(&mut self) -> Read {
         std::mem::take(&mut self.open).into_values().map(|open| Ok(Line::Operation(open.item))).collect()
     }
 

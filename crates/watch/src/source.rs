@@ -1,5 +1,5 @@
-//! Where operations come from: standard input, a file or a directory to which recorders write, a partition of a log, or spans
-//! that are sent here.
+//! Where operations come from: a stream of lines such as standard input, a file or a directory to which recorders write, a
+//! partition of a log, or spans that are sent here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -10,18 +10,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use ::omnilink_monitor::share::{Log, Message};
-use ::omnilink_monitor::{Item, Line, Lines};
 use fnv::FnvHasher;
 use omnilink_history::format::binary::SegmentReader;
 use omnilink_history::{End, Record};
+use omnilink_monitor::share::{Log, Message};
+use omnilink_monitor::{Item, Line, Lines};
 use serde_json::{Value, json};
 
-use super::listen::Access;
-use super::otlp;
-use super::written::Written;
-use crate::args::MonitorArgs;
-use crate::exit::Exit;
+use crate::error::WatchError;
+use crate::written::Written;
 
 /// The most lines that are handed over at once.
 const BATCH: usize = 1024;
@@ -30,21 +27,42 @@ const BATCH: usize = 1024;
 const POLL: Duration = Duration::from_millis(20);
 
 /// The most bytes of a line. A longer one is not kept, and cannot be read.
-pub(super) const MOST_BYTES: usize = 16 << 20;
+pub(crate) const MOST_BYTES: usize = 16 << 20;
+
+/// The most batches that wait: few, so that a monitor that falls behind slows the source down instead of filling the
+/// memory.
+const MOST_BATCHES: usize = 16;
 
 /// What came.
-pub(super) enum Came {
+pub(crate) enum Came {
     /// Lines, each or why it cannot be read.
     Lines(Vec<Result<Line, String>>),
     /// The source cannot be read any more.
     Failed(String),
 }
 
-pub(super) type Batch = (Came, Position);
+pub(crate) type Batch = (Came, Position);
 
-/// How far a source has been read: lines of standard input, bytes of a file, or operations of each segment.
+/// How to read.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// Lines begin after the stored position, instead of being sent again from the first on.
+    pub continues: bool,
+    /// The time after which an operation that is open in a file counts as one of unknown outcome.
+    pub patience: Duration,
+    /// Whether the end of a file is the end of the input.
+    pub is_complete: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions { continues: false, patience: Duration::from_secs(10), is_complete: false }
+    }
+}
+
+/// How far a source has been read: lines of a stream, bytes of a file, or operations of each segment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Position {
+pub struct Position {
     lines: u64,
     /// A digest of these lines, which tells whether the input is still the same.
     digest: u64,
@@ -56,77 +74,84 @@ pub(super) struct Position {
 }
 
 /// A source, read by a thread of its own.
-pub(super) struct Source {
+pub struct Source {
+    /// Its name, for errors.
+    pub(crate) name: String,
     batches: Receiver<Batch>,
     position: Position,
 }
 
 impl Source {
-    /// Begins to read, after this position.
-    pub(super) fn open(args: &MonitorArgs, position: Option<&Value>) -> io::Result<Source> {
-        let position = position.map(Position::read).unwrap_or_default();
-        // Few batches, so that a monitor that falls behind slows the source down instead of filling the memory.
-        let (sender, batches) = sync_channel(16);
-        let (from, path, continues) = (position.clone(), args.source.clone(), args.input_continues);
-        let kind = if path == Path::new("-") { None } else { Some(std::fs::metadata(&path)?.file_type()) };
-        match kind {
-            None => drop(std::thread::spawn(move || read_lines(io::stdin().lock(), from, continues, &sender))),
-            Some(kind) if kind.is_dir() => {
-                std::fs::read_dir(&path)?;
-                std::thread::spawn(move || follow(&path, from, &sender));
-            }
-            Some(kind) if kind.is_file() => {
-                let written = Written::open(&path, from.file.0, &from.file.1, args.idle)?;
-                let is_complete = args.complete;
-                std::thread::spawn(move || follow_file(written, from, is_complete, &sender));
-            }
-            // A pipe with a name.
-            Some(_) => {
-                let file = File::open(&path)?;
-                std::thread::spawn(move || read_lines(file, from, continues, &sender));
-            }
-        }
-        Ok(Source { batches, position })
+    /// Reads JSON Lines from a stream, such as standard input or a socket, after this position.
+    pub fn lines(
+        name: impl Into<String>,
+        input: impl Read + Send + 'static,
+        position: &Position,
+        options: &ReadOptions,
+    ) -> Source {
+        let (from, continues) = (position.clone(), options.continues);
+        Source::spawn(name.into(), position, move |sender| read_lines(input, from, continues, sender))
     }
 
-    /// Receives spans. What was received before a restart is lost unless the sender sends it again: there is no position.
-    pub(super) fn receive_spans(args: &MonitorArgs, access: &Access) -> Result<Source, Exit> {
-        let (sender, batches) = sync_channel(16);
-        let receiver = otlp::Receiver::new(sender);
-        if let Some(address) = args.otlp {
-            receiver.clone().serve_http(address, access)?;
-        }
-        if let Some(address) = args.otlp_grpc {
-            receiver.serve_grpc(address, access)?;
-        }
-        Ok(Source { batches, position: Position::default() })
+    /// Reads a path after this position: follows a file of JSON Lines, or a directory to which recorders write segments,
+    /// and reads a named pipe to its end.
+    pub fn open(path: &Path, position: &Position, options: &ReadOptions) -> Result<Source, WatchError> {
+        Source::open_path(path, position, options).map_err(|error| WatchError::at(path, error))
+    }
+
+    fn open_path(path: &Path, position: &Position, options: &ReadOptions) -> io::Result<Source> {
+        let (name, from) = (path.display().to_string(), position.clone());
+        let kind = std::fs::metadata(path)?.file_type();
+        Ok(match () {
+            () if kind.is_dir() => {
+                std::fs::read_dir(path)?;
+                let path = path.to_owned();
+                Source::spawn(name, position, move |sender| follow(&path, from, sender))
+            }
+            () if kind.is_file() => {
+                let written = Written::open(path, from.file.0, &from.file.1, options.patience)?;
+                let is_complete = options.is_complete;
+                Source::spawn(name, position, move |sender| follow_file(written, from, is_complete, sender))
+            }
+            () => Source::lines(name, File::open(path)?, position, options),
+        })
     }
 
     /// Reads a partition of a log, after this position.
-    pub(super) fn follow(log: Arc<dyn Log>, partition: u32, position: Option<&Value>) -> Source {
-        let position = position.map(Position::read).unwrap_or_default();
-        let (sender, batches) = sync_channel(16);
+    pub(crate) fn follow(name: String, log: Arc<dyn Log>, partition: u32, position: &Position) -> Source {
         let from = position.clone();
-        std::thread::spawn(move || follow_log(&*log, partition, from, &sender));
-        Source { batches, position }
+        Source::spawn(name, position, move |sender| follow_log(&*log, partition, from, sender))
+    }
+
+    /// What other threads send. It has no position: what was sent before a restart has to be sent again.
+    #[cfg(feature = "http")]
+    pub(crate) fn channel(name: &str) -> (SyncSender<Batch>, Source) {
+        let (sender, batches) = sync_channel(MOST_BATCHES);
+        (sender, Source { name: name.to_owned(), batches, position: Position::default() })
+    }
+
+    fn spawn(name: String, position: &Position, read: impl FnOnce(&SyncSender<Batch>) + Send + 'static) -> Source {
+        let (sender, batches) = sync_channel(MOST_BATCHES);
+        std::thread::spawn(move || read(&sender));
+        Source { name, batches, position: position.clone() }
     }
 
     /// What came within this time.
-    pub(super) fn receive(&mut self, within: Duration) -> Result<Came, RecvTimeoutError> {
+    pub(crate) fn receive(&mut self, within: Duration) -> Result<Came, RecvTimeoutError> {
         let (came, position) = self.batches.recv_timeout(within)?;
         self.position = position;
         Ok(came)
     }
 
     /// The position after everything that was received.
-    pub(super) fn position(&self) -> Value {
+    pub(crate) fn position(&self) -> Value {
         let Position { lines, digest, segments, file, message } = &self.position;
         json!({ "lines": lines, "digest": digest, "segments": segments, "file": file, "message": message })
     }
 }
 
 impl Position {
-    fn read(value: &Value) -> Position {
+    pub(crate) fn read(value: &Value) -> Position {
         let segments = value["segments"].as_object().into_iter().flatten();
         let segments = segments.filter_map(|(name, count)| Some((name.clone(), count.as_u64()?)));
         let number = |name: &str| value[name].as_u64().unwrap_or(0);

@@ -8,7 +8,6 @@ use std::net::SocketAddr;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::omnilink_monitor::Line;
 use flate2::read::MultiGzDecoder;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -16,24 +15,28 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use omnilink_history::format::otlp::{Arrived, Live};
 use omnilink_history::format::{FormatError, Location};
+use omnilink_monitor::Line;
 
-use super::listen::{Access, refused};
-use super::source::{Batch, Came, Position};
-use crate::exit::Exit;
+use super::Access;
+use crate::error::WatchError;
+use crate::source::{Batch, Came, Position, Source};
 
 /// The most bytes of a request.
 const MOST_BYTES: usize = 64 << 20;
 
-/// What takes spans: all requests share what is known of the hosts.
+/// Receives spans, on any number of addresses: all share what is known of the hosts.
 #[derive(Clone)]
-pub(super) struct Receiver {
+pub struct SpanReceiver {
     live: Arc<Mutex<Live>>,
     sender: SyncSender<Batch>,
 }
 
-impl Receiver {
-    pub(super) fn new(sender: SyncSender<Batch>) -> Receiver {
-        Receiver { live: Arc::default(), sender }
+impl SpanReceiver {
+    /// A receiver, and the source of what it receives. What was received before a restart is lost unless the sender sends
+    /// it again: there is no position.
+    pub fn new() -> (SpanReceiver, Source) {
+        let (sender, source) = Source::channel("spans");
+        (SpanReceiver { live: Arc::default(), sender }, source)
     }
 
     /// Hands over what a request holds. Waits if the monitor falls behind, so that the senders do. False if the monitor is
@@ -44,13 +47,14 @@ impl Receiver {
         Ok(self.sender.send((lines, Position::default())).is_ok())
     }
 
-    /// Receives by HTTP until the command ends.
-    pub(super) fn serve_http(self, address: SocketAddr, access: &Access) -> Result<(), Exit> {
-        access.serve("--otlp", address, move |request| {
-            let receiver = self.clone();
+    /// Receives OTLP over HTTP until the program ends. Returns the address.
+    pub fn serve_http(&self, address: SocketAddr, access: &Access) -> Result<SocketAddr, WatchError> {
+        let (receiver, shared) = (self.clone(), access.clone());
+        access.serve(address, move |request| {
+            let (receiver, access) = (receiver.clone(), shared.clone());
             async move {
                 receiver.answer(request).await.unwrap_or_else(|(status, why)| {
-                    refused("--otlp", status, &why);
+                    access.refuse(status, &why);
                     say(status, why)
                 })
             }
@@ -129,46 +133,23 @@ fn line(arrived: Arrived) -> Line {
     }
 }
 
-/// Receives by gRPC until the command ends.
 #[cfg(feature = "grpc")]
-mod grpc {
-    use omnilink_judge::InputError;
-
-    use super::{Access, Arc, Exit, MOST_BYTES, Receiver, SocketAddr, StatusCode, refused};
-    use crate::terminal::complain;
-
-    impl Receiver {
-        pub(in crate::monitor) fn serve_grpc(self, address: SocketAddr, access: &Access) -> Result<(), Exit> {
-            let listener = access.bind("--otlp-grpc", address)?;
-            let (allowed, tls) = (access.clone(), access.tls.clone());
-            let is_allowed = Box::new(move |given: &[u8]| allowed.is_allowed(given));
-            let options = omnilink_otlp::GrpcOptions { is_allowed, tls, most_bytes: MOST_BYTES };
-            let sink: omnilink_otlp::Sink = Arc::new(move |spans| match self.take(|live| live.take(spans)) {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(omnilink_otlp::Refused::Ending),
-                Err(error) => {
-                    refused("--otlp-grpc", StatusCode::BAD_REQUEST, &error.full());
-                    Err(omnilink_otlp::Refused::Wrong(error.full()))
-                }
-            });
-            omnilink_otlp::serve(listener, options, sink)
-                .map_err(|error| complain("--otlp-grpc", &InputError::new(error)))
-        }
-    }
-}
-
-#[cfg(not(feature = "grpc"))]
-mod grpc {
-    use omnilink_judge::InputError;
-
-    use super::{Access, Exit, Receiver, SocketAddr};
-    use crate::terminal::complain;
-
-    impl Receiver {
-        pub(in crate::monitor) fn serve_grpc(self, _: SocketAddr, _: &Access) -> Result<(), Exit> {
-            let message = "this command was built without the feature `grpc`".to_owned();
-            let help = Some("receive the same spans over HTTP with `--otlp`".to_owned());
-            Err(complain("--otlp-grpc", &InputError { message, help }))
-        }
+impl SpanReceiver {
+    /// Receives OTLP over gRPC until the program ends. Returns the address.
+    pub fn serve_grpc(&self, address: SocketAddr, access: &Access) -> Result<SocketAddr, WatchError> {
+        let super::Bound { listener, address } = super::Bound::new(address)?;
+        let (receiver, allowed, shared) = (self.clone(), access.clone(), access.clone());
+        let is_allowed = Box::new(move |given: &[u8]| allowed.is_allowed(given));
+        let options = omnilink_otlp::GrpcOptions { is_allowed, tls: access.tls.clone(), most_bytes: MOST_BYTES };
+        let sink: omnilink_otlp::Sink = Arc::new(move |spans| match receiver.take(|live| live.take(spans)) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(omnilink_otlp::Refused::Ending),
+            Err(error) => {
+                shared.refuse(StatusCode::BAD_REQUEST, &error.full());
+                Err(omnilink_otlp::Refused::Wrong(error.full()))
+            }
+        });
+        let served = omnilink_otlp::serve(listener, options, sink);
+        served.map(|()| address).map_err(|error| WatchError::new(address.to_string(), error))
     }
 }

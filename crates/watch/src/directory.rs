@@ -13,11 +13,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ::omnilink_monitor::share::{Entry, Store, StoreError};
 use flate2::Crc;
+use omnilink_monitor::share::{Entry, Store, StoreError};
 use rustix::fs::{FlockOperation, flock};
 
-use super::store;
+use crate::state;
 
 /// How long to wait for the lock. A change holds it for the time that a disk needs.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -29,15 +29,15 @@ const LOCK: &str = ".lock";
 const REVISION: &str = ".revision";
 const NEW: &str = ".new";
 
-/// The store of a group.
-pub(super) struct DirectoryStore {
+/// A store of a group in a directory.
+pub struct DirectoryStore {
     directory: PathBuf,
     patience: Duration,
 }
 
 impl DirectoryStore {
     /// Creates the directory if it does not exist.
-    pub(super) fn open(directory: &Path) -> io::Result<DirectoryStore> {
+    pub fn open(directory: &Path) -> io::Result<DirectoryStore> {
         fs::create_dir_all(directory)?;
         Ok(DirectoryStore { directory: directory.to_owned(), patience: PATIENCE })
     }
@@ -71,7 +71,7 @@ impl DirectoryStore {
 
     fn replace(&self, name: &str, entry: &Entry) -> io::Result<()> {
         let (path, new) = (self.directory.join(name), self.directory.join(NEW));
-        store::replace(&path, &new, &[header(entry).as_bytes(), &entry.value])
+        state::replace(&path, &new, &[header(entry).as_bytes(), &entry.value])
     }
 
     fn synchronize(&self) -> io::Result<()> {

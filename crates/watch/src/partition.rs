@@ -1,0 +1,218 @@
+//! One partition of the input, or all of it: its monitor, its source, and where its state is stored.
+
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Instant;
+
+use omnilink_history::End;
+use omnilink_judge::Judge;
+use omnilink_monitor::share::Claim;
+use omnilink_monitor::{Alert, BadCheckpoint, Checkpoint, Line, Monitor};
+use serde_json::Value;
+
+use crate::error::WatchError;
+use crate::interval::Intervals;
+use crate::outlet::{Notice, Outlet};
+use crate::source::{Came, Position, Source};
+use crate::state::StateFile;
+use crate::watch::WatchOptions;
+
+/// A partition that is being watched.
+pub(crate) struct Partition<'a> {
+    options: &'a WatchOptions,
+    /// Its number, if the input has partitions.
+    number: Option<u32>,
+    pub(crate) monitor: Monitor,
+    source: Source,
+    state: State,
+    intervals: Option<Intervals>,
+    outcomes: Outcomes,
+}
+
+/// A monitor, its position, and the interval that was not over there.
+pub(crate) struct Restored {
+    pub(crate) monitor: Monitor,
+    pub(crate) position: Position,
+    interval: Option<Value>,
+}
+
+impl Restored {
+    /// A new monitor, at the beginning of its input.
+    pub(crate) fn new(judge: Arc<Judge>, options: &WatchOptions) -> Restored {
+        let monitor = Monitor::new(judge, options.monitor.clone());
+        Restored { monitor, position: Position::default(), interval: None }
+    }
+
+    /// The monitor that a state describes.
+    pub(crate) fn read(text: &str, judge: Arc<Judge>, options: &WatchOptions) -> Result<Restored, BadCheckpoint> {
+        let checkpoint = Checkpoint::read(text, &options.subject, judge, options.monitor.clone());
+        let Checkpoint { position, monitor } = checkpoint?;
+        Ok(Restored { monitor, interval: position.get("interval").cloned(), position: Position::read(&position) })
+    }
+}
+
+/// Where the state is stored.
+pub(crate) enum State {
+    None,
+    File(StateFile),
+    /// In the store of a group; `None` once the partition is lost.
+    Group(Option<Claim>),
+}
+
+/// Counts operations that come without an outcome.
+#[derive(Default)]
+struct Outcomes {
+    operations: u64,
+    unknown: u64,
+    is_said: bool,
+}
+
+/// The number of operations after which the monitor may warn that most have no outcome.
+const ENOUGH: u64 = 100;
+
+impl Outcomes {
+    /// Notes a line. Returns a warning, once.
+    fn note(&mut self, line: &Line) -> Option<Notice> {
+        let Line::Operation(item) = line else { return None };
+        self.operations += 1;
+        self.unknown += u64::from(item.end == End::Unknown { latest: None } && !item.call.failed);
+        let Outcomes { operations, unknown, is_said } = *self;
+        let is_due = operations >= ENOUGH && unknown * 2 > operations && !is_said;
+        self.is_said |= is_due;
+        is_due.then_some(Notice::NoOutcomes { unknown, operations })
+    }
+}
+
+impl<'a> Partition<'a> {
+    pub(crate) fn new(
+        options: &'a WatchOptions,
+        number: Option<u32>,
+        Restored { monitor, interval, .. }: Restored,
+        source: Source,
+        state: State,
+    ) -> Partition<'a> {
+        let intervals = options.interval.map(|every| Intervals::new(every, &monitor, interval.as_ref()));
+        Partition { options, number, monitor, source, state, intervals, outcomes: Outcomes::default() }
+    }
+
+    /// Watches until the input ends, it is stopped, or the partition is lost. What is certain by then is told and stored.
+    /// Returns false if the partition is lost.
+    pub(crate) fn run(&mut self, outlet: &dyn Outlet, is_stopped: &dyn Fn() -> bool) -> Result<bool, WatchError> {
+        let every = self.options.every;
+        let (mut ticked, mut saved) = (Instant::now(), Instant::now());
+        let mut is_over = false;
+        while !is_over && !is_stopped() {
+            match self.source.receive(every.saturating_sub(ticked.elapsed())) {
+                Ok(Came::Lines(lines)) => lines.into_iter().for_each(|line| self.feed(line, outlet)),
+                Ok(Came::Failed(error)) => return Err(self.wrong(error)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => is_over = true,
+            }
+            let mut is_noted = false;
+            if ticked.elapsed() >= every || is_over {
+                ticked = Instant::now();
+                let alerts = self.monitor.advance_within(&|key| outlet.limits(key));
+                self.tell(alerts, outlet)?;
+                self.show();
+                is_noted = self.note(outlet, false)?;
+            }
+            // A state that is older than an interval that was told would lead to the same one again.
+            if saved.elapsed() >= self.options.store_every || is_noted {
+                saved = Instant::now();
+                if let Some(text) = self.text()?
+                    && !self.store(&text, outlet, false)?
+                {
+                    return Ok(false);
+                }
+            }
+        }
+        // The end of the input is no part of the state: with more input, the next monitor goes on as if there had been none.
+        // An interrupt ends the monitor, not the system: the rest comes to the next one.
+        let text = self.text()?;
+        if is_over {
+            let alerts = self.monitor.finish_within(self.options.is_complete, &|key| outlet.limits(key));
+            self.tell(alerts, outlet)?;
+        }
+        self.show();
+        self.note(outlet, true)?;
+        let Some(text) = text else { return Ok(true) };
+        // The last interval has the findings of the end.
+        let text = Checkpoint::at(&text, self.position()).map_err(|error| self.wrong(error))?;
+        self.store(&text, outlet, true)
+    }
+
+    fn feed(&mut self, line: Result<Line, String>, outlet: &dyn Outlet) {
+        match line {
+            Ok(line) => {
+                if let Some(warning) = self.outcomes.note(&line) {
+                    outlet.notice(warning);
+                }
+                self.monitor.feed(line);
+            }
+            Err(why) => {
+                outlet.notice(Notice::Unreadable(why));
+                self.monitor.feed_unreadable();
+            }
+        }
+    }
+
+    fn tell(&self, alerts: Vec<Alert>, outlet: &dyn Outlet) -> Result<(), WatchError> {
+        if alerts.is_empty() { Ok(()) } else { outlet.alerts(self.number, alerts) }
+    }
+
+    /// Tells an interval if it is over. Returns whether it did.
+    fn note(&mut self, outlet: &dyn Outlet, is_last: bool) -> Result<bool, WatchError> {
+        let over = self.intervals.as_mut().and_then(|intervals| intervals.end(&self.monitor, is_last));
+        let is_noted = over.is_some();
+        over.map_or(Ok(()), |interval| outlet.interval(interval))?;
+        Ok(is_noted)
+    }
+
+    fn show(&self) {
+        if let Some(status) = &self.options.status {
+            status.update(self.number.unwrap_or(0), &self.monitor);
+        }
+    }
+
+    /// The position in the input, with the interval that is not over.
+    fn position(&self) -> Value {
+        let mut position = self.source.position();
+        if let Some(intervals) = &self.intervals {
+            position["interval"] = intervals.save();
+        }
+        position
+    }
+
+    /// The state, if it is to be stored.
+    fn text(&self) -> Result<Option<String>, WatchError> {
+        if matches!(self.state, State::None) {
+            return Ok(None);
+        }
+        let text = self.monitor.save(&self.options.subject, &self.position());
+        text.map(Some).map_err(|error| self.wrong(error))
+    }
+
+    /// Stores the state. Returns false if the partition belongs to another monitor.
+    fn store(&mut self, text: &str, outlet: &dyn Outlet, is_last: bool) -> Result<bool, WatchError> {
+        match &mut self.state {
+            State::None => {}
+            State::File(file) => file.write(text)?,
+            State::Group(claim) => {
+                let stored = match claim.take() {
+                    None => return Ok(false),
+                    Some(owned) if is_last => owned.release(text),
+                    Some(mut owned) => owned.write(text).map(|()| *claim = Some(owned)),
+                };
+                if let Err(lost) = stored {
+                    outlet.notice(Notice::Lost(lost.to_string()));
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn wrong(&self, error: impl std::fmt::Display) -> WatchError {
+        WatchError::new(self.source.name.clone(), error)
+    }
+}

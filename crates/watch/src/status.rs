@@ -1,0 +1,144 @@
+//! What the monitors of all partitions last said: counts, causes and progress, for people who look at a running watch.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use omnilink_monitor::{Cause, Counts, Monitor};
+
+use crate::interval::now;
+
+/// A watch that has not said anything for this long is not healthy.
+const SILENT: Duration = Duration::from_secs(60);
+
+/// The most causes of a partition, and of all together.
+const MOST_CAUSES: usize = 100;
+
+/// The most keys of a partition, and of all together.
+const MOST_KEYS: usize = 5;
+
+/// The most entries of progress.
+const MOST_PROGRESS: usize = 30;
+
+/// What the monitors of all partitions last said. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Status(Arc<Mutex<Said>>);
+
+#[derive(Debug, Default)]
+struct Said {
+    partitions: BTreeMap<u32, Part>,
+    recent: VecDeque<Progress>,
+    /// The checked operations and the violations at the last entry of `recent`.
+    before: (u64, u64),
+    since: Option<Instant>,
+}
+
+/// What the monitor of a partition said.
+#[derive(Debug)]
+struct Part {
+    counts: Counts,
+    causes: Vec<Cause>,
+    widest: Vec<(String, usize)>,
+}
+
+/// What was checked and found since the last entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The time since 1970.
+    pub at: Duration,
+    /// The number of operations that were checked.
+    pub checked: u64,
+    /// The number of violations.
+    pub violations: u64,
+}
+
+impl Status {
+    /// The counts of all partitions together.
+    pub fn counts(&self) -> Counts {
+        self.said().counts()
+    }
+
+    /// The causes of all partitions, most frequent first: at most 100.
+    pub fn causes(&self) -> Vec<Cause> {
+        let said = self.said();
+        let mut causes: BTreeMap<&str, Cause> = BTreeMap::new();
+        for cause in said.partitions.values().flat_map(|part| &part.causes) {
+            let known = causes.entry(&cause.cause).or_insert_with(|| Cause { violations: 0, ..cause.clone() });
+            known.violations += cause.violations;
+        }
+        let mut causes: Vec<Cause> = causes.into_values().collect();
+        causes.sort_by_key(|cause| std::cmp::Reverse(cause.violations));
+        causes.truncate(MOST_CAUSES);
+        causes
+    }
+
+    /// The keys with the most operations that are not settled, with their number: at most 5.
+    pub fn widest(&self) -> Vec<(String, usize)> {
+        let said = self.said();
+        let mut widest: Vec<(String, usize)> =
+            said.partitions.values().flat_map(|part| &part.widest).cloned().collect();
+        widest.sort_by_key(|(_, ops)| std::cmp::Reverse(*ops));
+        widest.truncate(MOST_KEYS);
+        widest
+    }
+
+    /// The latest progress, at most 30 entries.
+    pub fn recent(&self) -> Vec<Progress> {
+        self.said().recent.iter().cloned().collect()
+    }
+
+    /// Whether the watch has said something within a minute.
+    pub fn is_healthy(&self) -> bool {
+        self.said().since.is_some_and(|since| since.elapsed() < SILENT)
+    }
+
+    /// Takes over what the monitor of a partition has to say.
+    pub(crate) fn update(&self, partition: u32, monitor: &Monitor) {
+        let part = Part {
+            counts: monitor.counts(),
+            causes: monitor.causes().into_iter().take(MOST_CAUSES).cloned().collect(),
+            widest: monitor.widest(MOST_KEYS),
+        };
+        let mut said = self.said();
+        said.partitions.insert(partition, part);
+        said.note_progress();
+    }
+
+    /// Forgets a partition that another monitor has now.
+    pub(crate) fn remove(&self, partition: u32) {
+        let mut said = self.said();
+        said.partitions.remove(&partition);
+        let Counts { checked, violations, .. } = said.counts();
+        said.before = (checked, violations);
+    }
+
+    /// Says that the watch lives, although it may have no partition.
+    pub(crate) fn note_alive(&self) {
+        self.said().since = Some(Instant::now());
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Said {
+    fn counts(&self) -> Counts {
+        let mut all = self.partitions.values().map(|part| &part.counts);
+        let first = all.next().cloned().unwrap_or_default();
+        all.fold(first, Counts::merge)
+    }
+
+    fn note_progress(&mut self) {
+        let counts = self.counts();
+        let checked = counts.checked.saturating_sub(self.before.0);
+        let violations = counts.violations.saturating_sub(self.before.1);
+        if checked > 0 {
+            if self.recent.len() == MOST_PROGRESS {
+                self.recent.pop_front();
+            }
+            self.recent.push_back(Progress { at: now(), checked, violations });
+        }
+        (self.before, self.since) = ((counts.checked, counts.violations), Some(Instant::now()));
+    }
+}
