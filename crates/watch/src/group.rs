@@ -13,10 +13,10 @@ use omnilink_monitor::Counts;
 use omnilink_monitor::share::{Claim, Log, Member, Store, StoreError};
 
 use crate::error::WatchError;
+use crate::options::WatchOptions;
 use crate::outlet::{Notice, Outlet};
 use crate::partition::{Partition, Restored, State};
 use crate::source::Source;
-use crate::watch::WatchOptions;
 
 /// How often to look at what has ended.
 const TICK: Duration = Duration::from_millis(50);

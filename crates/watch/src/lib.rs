@@ -45,6 +45,7 @@ mod group;
 #[cfg(feature = "http")]
 mod http;
 mod interval;
+mod options;
 mod outlet;
 mod partition;
 mod source;
@@ -59,7 +60,8 @@ pub use group::Group;
 #[cfg(feature = "http")]
 pub use http::{Access, OnRefusal, Page, SpanReceiver, serve};
 pub use interval::Interval;
+pub use options::WatchOptions;
 pub use outlet::{Notice, Outlet};
 pub use source::{Position, ReadOptions, Source};
 pub use status::{Progress, Status};
-pub use watch::{Watch, WatchOptions};
+pub use watch::Watch;

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::error::WatchError;
 use crate::interval::Intervals;
+use crate::options::WatchOptions;
 use crate::outlet::{Notice, Outlet};
 use crate::source::{Came, Position, Source};
 use crate::state::StateFile;
-use crate::watch::WatchOptions;
 
 /// A partition that is being watched.
 pub(crate) struct Partition<'a> {

@@ -18,16 +18,13 @@ use omnilink_monitor::{Item, Line, Lines};
 use serde_json::{Value, json};
 
 use crate::error::WatchError;
-use crate::written::Written;
+use crate::written::{MOST_BYTES, Written};
 
 /// The most lines that are handed over at once.
 const BATCH: usize = 1024;
 
 /// How often a directory is looked at.
 const POLL: Duration = Duration::from_millis(20);
-
-/// The most bytes of a line. A longer one is not kept, and cannot be read.
-pub(crate) const MOST_BYTES: usize = 16 << 20;
 
 /// The most batches that wait: few, so that a monitor that falls behind slows the source down instead of filling the
 /// memory.

@@ -2,51 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use omnilink_judge::Judge;
-use omnilink_monitor::{Counts, MonitorOptions};
+use omnilink_monitor::Counts;
 
 use crate::error::WatchError;
+use crate::options::WatchOptions;
 use crate::outlet::Outlet;
 use crate::partition::{Partition, Restored, State};
 use crate::source::{Position, Source};
 use crate::state::StateFile;
-use crate::status::Status;
-
-/// How to watch.
-#[derive(Clone, Debug)]
-pub struct WatchOptions {
-    /// How to monitor.
-    pub monitor: MonitorOptions,
-    /// What a stored state is about, such as the specification, the key and the unit of time: a state about something else
-    /// is refused.
-    pub subject: String,
-    /// Check this often.
-    pub every: Duration,
-    /// Store the state this often.
-    pub store_every: Duration,
-    /// The length of the [intervals](crate::Interval) that an outlet gets.
-    pub interval: Option<Duration>,
-    /// The input ends when all operations have come: processes that have not said that they are over are over too.
-    pub is_complete: bool,
-    /// What to keep up to date. It takes a look at every key.
-    pub status: Option<Status>,
-}
-
-impl Default for WatchOptions {
-    fn default() -> WatchOptions {
-        WatchOptions {
-            monitor: MonitorOptions::default(),
-            subject: String::new(),
-            every: Duration::from_millis(100),
-            store_every: Duration::from_secs(10),
-            interval: None,
-            is_complete: false,
-            status: None,
-        }
-    }
-}
 
 /// A monitor that has all of an input to itself.
 pub struct Watch {

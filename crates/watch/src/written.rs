@@ -16,7 +16,8 @@ use omnilink_history::End;
 use omnilink_history::format::json::Json;
 use omnilink_monitor::{Item, Line, Lines};
 
-use crate::source::MOST_BYTES;
+/// The most bytes of a line. A longer one is not kept, and cannot be read.
+pub(crate) const MOST_BYTES: usize = 16 << 20;
 
 /// The bytes that are read at once.
 const CHUNK: usize = 1 << 16;
