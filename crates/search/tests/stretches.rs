@@ -46,7 +46,7 @@ fn check<S: Spec<Error = Infallible>>(
 ) -> Stretch<S::State> {
     let mut ops = ops.into_iter();
     let next = || Ok::<_, CheckError<Infallible>>(ops.next());
-    check_stretch(spec, begin, cut, next, &Options::default(), &mut Unwatched, |error| error).expect("no errors")
+    check_stretch(spec, begin, cut, next, &Options::default(), &Unwatched, |error| error).expect("no errors")
 }
 
 /// Checks operations of a register, given as (process, start, end, call), up to a time. Those without a call constrain

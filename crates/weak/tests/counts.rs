@@ -18,7 +18,7 @@ fn work(level: &Level, method: Method, reduce: bool) -> String {
         let history = random_history(object, &mut rng, 5);
         let search = omnilink_search::Options { reduce, ..omnilink_search::Options::default() };
         let options = WeakOptions { level: level.clone(), context: Context::Free, method, search };
-        let stats = check(&object, &history, &options, &mut Unwatched).expect("a verdict").stats;
+        let stats = check(&object, &history, &options, &Unwatched).expect("a verdict").stats;
         for (sum, count) in sums.iter_mut().zip([stats.steps, stats.generated, stats.distinct]) {
             *sum += count;
         }
