@@ -494,3 +494,38 @@ impl<'a, I: Iterator<Item = &'a Item>> KeyOps for Window<I> {
         Ok(Some(self.seen.clone()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::{Line, Lines};
+
+    fn key(checked: u64, operation: Option<&str>) -> Key {
+        let mut key = Key::new(None);
+        for line in operation {
+            let Ok(Line::Operation(item)) = Lines::default().read(line) else { panic!("{line} is an operation") };
+            assert_eq!(key.add(item), None);
+        }
+        key.checked = checked;
+        key
+    }
+
+    #[test]
+    fn a_key_is_checked_again_if_that_may_find_something() {
+        let operation = Some(r#"{"process": "a", "action": "read", "start": 10, "end": 20}"#);
+        let is_due = |checked, watermark| key(checked, operation).is_due(watermark);
+        assert!(!is_due(0, 10), "it has not begun");
+        assert!(is_due(0, 11), "it has begun since the last check");
+        assert!(!is_due(15, 18), "it was looked at, and is in flight");
+        assert!(!is_due(15, 20), "it may end at any time from now on");
+        assert!(is_due(15, 21), "it has ended since the last check");
+        assert!(is_due(20, 21), "it had not ended before the last check");
+        assert!(!is_due(21, 30), "it had ended before the last check");
+        assert!(!is_due(30, 30), "time does not go on");
+        assert!(!key(0, None).is_due(30), "there is none");
+        let violated = Key { standing: Standing::Violated { at: 5, alert: 1 }, ..key(30, None) };
+        assert!(violated.is_due(30), "a late operation may explain it");
+        let doubted = Key { doubted: Some(1), ..key(30, None) };
+        assert!(doubted.is_due(30), "an alert is in doubt");
+    }
+}
