@@ -502,7 +502,7 @@ mod tests {
 
     fn key(checked: u64, operation: Option<&str>) -> Key {
         let mut key = Key::new(None);
-        for line in operation {
+        if let Some(line) = operation {
             let Ok(Line::Operation(item)) = Lines::default().read(line) else { panic!("{line} is an operation") };
             assert_eq!(key.add(item), None);
         }
