@@ -1,4 +1,4 @@
-//! What a judge says about the operations of one key, and about keys.
+//! A judge's checks of the operations of one key, and its answers about keys.
 
 use std::sync::Arc;
 

@@ -126,19 +126,22 @@ impl<F: FnMut(&dyn Watch) -> Result<AtLevel, Failed>> Subject for Weak<'_, F> {
     }
 
     fn found(&self) -> Found<'_> {
+        Found {
+            order: None,
+            is_rejected: self.found.verdict.is_rejected(),
+            method: self.found.method.clone(),
+            no_procedure: self.found.no_procedure.clone(),
+            stats: &self.found.stats,
+        }
+    }
+
+    fn way(&self) -> Way {
         let order = match &self.found.verdict {
             Verdict::Accepted(explained) => explained.order.clone(),
             Verdict::Rejected(Unexplained::Views(failure)) => failure.order.clone(),
             Verdict::Rejected(Unexplained::Contradiction { .. }) | Verdict::Inconclusive(_) => Vec::new(),
         };
-        Found {
-            order: None,
-            is_rejected: self.found.verdict.is_rejected(),
-            way: Way { route: Route::from(&Witness::from_order(order)), ignores_invariants: false },
-            method: self.found.method.clone(),
-            no_procedure: self.found.no_procedure.clone(),
-            stats: &self.found.stats,
-        }
+        Way { route: Route::from(&Witness::from_order(order)), ignores_invariants: false }
     }
 
     fn verdict(&mut self) -> Result<omnilink_report::Verdict, Failed> {

@@ -43,8 +43,11 @@ pub(crate) trait Subject {
     /// Decides about all orders.
     fn decide(&mut self, widths: &Widths<'_>) -> Result<(), Failed>;
 
-    /// What was found.
+    /// The result of the last step.
     fn found(&self) -> Found<'_>;
+
+    /// The orders to show. They may be as long as the history, so they are made for inspection only.
+    fn way(&self) -> Way;
 
     /// The verdict, with its explanation.
     fn verdict(&mut self) -> Result<Verdict, Failed>;
@@ -59,14 +62,12 @@ pub(crate) trait Subject {
     fn complete(&mut self, report: &mut Report) -> Result<(), Failed>;
 }
 
-/// What a subject found.
+/// The result of following an order or deciding.
 pub(crate) struct Found<'a> {
     /// The order that explains the trace, if one does that can be written down.
     pub(crate) order: Option<&'a Witness>,
     /// True if there is none.
     pub(crate) is_rejected: bool,
-    /// The orders to show.
-    pub(crate) way: Way,
     pub(crate) method: String,
     /// Why a procedure for one data type did not decide it, if it was tried.
     pub(crate) no_procedure: Option<String>,
@@ -109,7 +110,7 @@ impl Run<'_> {
         if found.is_rejected {
             self.limits.reached(Stage::Explaining, extent.operations.unwrap_or_default());
         }
-        let way = found.way;
+        let way = builder.is_some().then(|| subject.way());
         let verdict = subject.verdict()?;
         let mut hidden = None;
         if let Some((builder, look)) = &mut builder {
@@ -117,7 +118,7 @@ impl Run<'_> {
             builder.timeline = self.timeline()?;
             builder.timeline.widths = widths.widths.into_iter().map(AtomicU32::into_inner).collect();
             builder.timeline.widths.resize(builder.timeline.operations.len(), 0);
-            builder.keep(way);
+            builder.keep(way.unwrap_or_default());
             match subject.show(builder, look) {
                 // The verdict holds, whether or not there is time to show states.
                 Err(Failed::Stopped(stop)) => hidden = Some(format!("intermediate states are not shown: {stop}")),

@@ -66,7 +66,7 @@ fn options(args: &MonitorArgs) -> WatchOptions {
     }
 }
 
-/// What a state is about: it means nothing with another specification, other keys or another unit of time.
+/// The subject of a state, which is refused with another specification, other keys or another unit of time.
 fn subject(args: &MonitorArgs) -> String {
     let key = if args.one_object { "one object".to_owned() } else { format!("key {}", args.key) };
     format!("{}, {key}, in {}", args.spec, args.clock.name())

@@ -296,7 +296,21 @@ impl<M: Model> Subject for ModelCase<'_, M> {
     }
 
     fn found(&self) -> Found<'_> {
-        found(self.run.asked, self.checked.as_ref().expect("a trace that was decided"))
+        let checked = self.checked.as_ref().expect("a trace that was decided");
+        Found {
+            order: match &checked.verdict {
+                Verdict::Accepted(witness) => Some(witness),
+                Verdict::Rejected(_) | Verdict::Inconclusive(_) => None,
+            },
+            is_rejected: checked.verdict.is_rejected(),
+            method: method(self.run.asked, checked.method),
+            no_procedure: checked.no_procedure.clone(),
+            stats: &checked.stats,
+        }
+    }
+
+    fn way(&self) -> Way {
+        self.checked.as_ref().map(way).unwrap_or_default()
     }
 
     fn verdict(&mut self) -> Result<omnilink_report::Verdict, Failed> {
@@ -330,21 +344,6 @@ impl<M: Model> Subject for ModelCase<'_, M> {
         report.notes.append(&mut self.notes);
         report.coverage = self.coverage.take();
         Ok(())
-    }
-}
-
-/// What a model found.
-fn found<'c>(asked: &CheckOptions, checked: &'c Checked) -> Found<'c> {
-    Found {
-        order: match &checked.verdict {
-            Verdict::Accepted(witness) => Some(witness),
-            Verdict::Rejected(_) | Verdict::Inconclusive(_) => None,
-        },
-        is_rejected: checked.verdict.is_rejected(),
-        way: way(checked),
-        method: method(asked, checked.method),
-        no_procedure: checked.no_procedure.clone(),
-        stats: &checked.stats,
     }
 }
 

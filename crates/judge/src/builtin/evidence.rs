@@ -1,4 +1,4 @@
-//! What a model found, as reports have it.
+//! The result of a model, as reports have it.
 
 use omnilink_history::{OpId, Verdict};
 use omnilink_models::check::{Checked, Failure, Method};

@@ -292,11 +292,15 @@ impl Subject for TlaCase<'_, '_, '_> {
                 _ => None,
             },
             is_rejected: checked.outcome.stuck().is_some(),
-            way: Way { route: checked.route(MOST_ENDINGS), ignores_invariants: checked.ignores_invariants() },
             method: self.method.clone(),
             no_procedure: None,
             stats: &checked.stats,
         }
+    }
+
+    fn way(&self) -> Way {
+        let checked = self.checked.as_ref().expect("a trace that was decided");
+        Way { route: checked.route(MOST_ENDINGS), ignores_invariants: checked.ignores_invariants() }
     }
 
     fn verdict(&mut self) -> Result<Verdict, Failed> {
