@@ -1,36 +1,37 @@
-//! What a monitor tells.
+//! Alerts of a monitor, and causes of violations.
 
 use omnilink_report::Report;
 use serde::{Deserialize, Serialize};
 
-/// Something that a person should know.
+/// A finding for the operators of the system.
 #[derive(Clone, Debug)]
 pub struct Alert {
-    /// Its number, from 1.
+    /// The number of the alert, from 1.
     pub number: u64,
-    /// What it is.
+    /// The kind of finding.
     pub kind: AlertKind,
     /// The key.
     pub key: String,
-    /// For a violation, the start of the operation to look at first: with the key, the same whenever it is told.
+    /// For a violation, the start of the operation to inspect first. With the key, it identifies the violation in repeated
+    /// alerts.
     pub at: Option<u64>,
-    /// The watermark when it was found.
+    /// The watermark at the time of the finding.
     pub watermark: u64,
-    /// What happened, in a sentence.
+    /// A sentence that describes the finding.
     pub sentence: String,
     /// The cause, equal for violations of the same kind.
     pub cause: String,
-    /// How many violations had this cause before.
+    /// The number of earlier violations with this cause.
     pub repeated: u64,
     /// The report, for the first violations of a cause.
     pub report: Option<Box<Report>>,
 }
 
-/// What an alert is about.
+/// The kind of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlertKind {
-    /// No order of the operations is allowed.
+    /// No order of the operations is legal.
     Violation,
     /// An earlier violation proved wrong when a late operation came.
     Withdrawn,
@@ -38,7 +39,7 @@ pub enum AlertKind {
     Lost,
     /// Operations do not fit the specification, or contradict each other.
     Wrong,
-    /// A check was given up.
+    /// A check reached a limit.
     Inconclusive,
 }
 

@@ -1,7 +1,7 @@
 //! The state of a monitor, and the position in its input that it belongs to, as one text.
 //!
-//! A monitor that continues from a checkpoint, with the input from its position on, finds what it would have found without the
-//! interruption: the state and the position are stored together, or not at all.
+//! A monitor that continues from a checkpoint, with the input from its position on, has the same findings as one that ran
+//! without a break: the state and the position are stored together, or not at all.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const SCHEMA: &str = "omnilink.checkpoint/1";
 /// A monitor's state at a position of its input.
 #[derive(Debug)]
 pub struct Checkpoint {
-    /// The position, which only the source understands.
+    /// The position; only the source interprets it.
     pub position: serde_json::Value,
     /// The monitor.
     pub monitor: Monitor,
@@ -34,12 +34,12 @@ pub struct Checkpoint {
 /// Why a checkpoint cannot be read.
 #[derive(Debug, Error)]
 pub enum BadCheckpoint {
-    /// It is not a checkpoint, or of another version.
+    /// It is not a checkpoint, or has another version.
     #[error("line {line}: {why}")]
     Line {
         /// The line, from 1.
         line: usize,
-        /// Why it is wrong.
+        /// The reason.
         why: String,
     },
     /// It is of another specification.
@@ -47,7 +47,7 @@ pub enum BadCheckpoint {
     Spec {
         /// The specification that it belongs to.
         found: String,
-        /// The one that was asked for.
+        /// The requested specification.
         expected: String,
     },
 }
@@ -107,7 +107,7 @@ enum StandingLine {
 }
 
 impl Monitor {
-    /// The state as text, at this position of the input.
+    /// Writes the state as text, at this position of the input.
     pub fn save(&self, spec: &str, position: &serde_json::Value) -> Result<String, String> {
         let head = Head {
             schema: SCHEMA.to_owned(),
@@ -172,14 +172,14 @@ impl Monitor {
 }
 
 impl Checkpoint {
-    /// A text of [`Monitor::save`] with another position.
+    /// Replaces the position in a text of [`Monitor::save`].
     pub fn at(text: &str, position: serde_json::Value) -> Result<String, BadCheckpoint> {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let head: Head = parse(first).map_err(|why| BadCheckpoint::Line { line: 1, why })?;
         Ok(line(&Head { position, ..head }) + rest)
     }
 
-    /// Reads what [`Monitor::save`] wrote.
+    /// Reads a text of [`Monitor::save`].
     pub fn read(
         text: &str,
         spec: &str,

@@ -1,4 +1,4 @@
-//! What was counted, also as metrics for Prometheus.
+//! Counts of a monitor, and their form as metrics for Prometheus.
 
 use std::fmt::Write as _;
 
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 /// Counts since the beginning, and the present state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Operations that came, each once.
+    /// Operations that arrived, each counted once.
     pub operations: u64,
-    /// Operations that came again.
+    /// Operations that arrived again.
     pub duplicates: u64,
-    /// Operations that came after the watermark had passed their start.
+    /// Operations that arrived after the watermark had passed their start.
     pub late: u64,
-    /// Operations that never came.
+    /// Operations that never arrived.
     pub lost: u64,
-    /// Operations of keys whose state was unknown, so that nothing was decided about them.
+    /// Operations of keys with an unknown state, which the monitor does not decide.
     pub unknown: u64,
-    /// Operations that were checked.
+    /// Checked operations.
     pub checked: u64,
     /// Checks of a key.
     pub checks: u64,
     /// Violations.
     pub violations: u64,
-    /// Violations that proved wrong when a late operation came.
+    /// Violations that proved wrong when a late operation arrived.
     pub withdrawn: u64,
-    /// Checks that were given up.
+    /// Checks that reached a limit.
     pub inconclusive: u64,
     /// Operations that do not fit the specification, or contradict others.
     pub wrong: u64,
@@ -35,7 +35,7 @@ pub struct Counts {
     pub keys: u64,
     /// The number of keys whose state is unknown now.
     pub unknown_keys: u64,
-    /// The number of operations that are kept now.
+    /// The number of operations that the monitor keeps now.
     pub kept: u64,
     /// The number of processes now.
     pub processes: u64,
@@ -46,7 +46,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The counts of two partitions together.
+    /// Adds the counts of two partitions.
     pub fn merge(self, other: &Counts) -> Counts {
         Counts {
             operations: self.operations + other.operations,
@@ -70,7 +70,7 @@ impl Counts {
         }
     }
 
-    /// The text format of Prometheus.
+    /// Writes the counts in the text format of Prometheus.
     pub fn prometheus(&self) -> String {
         let counters = [
             ("operations", self.operations, "Operations that came, each once."),

@@ -1,15 +1,15 @@
 //! Keys that occur as a number and as text with the same digits.
 //!
 //! `7` and `"7"` are two keys, and rarely two objects: JSON objects have text as keys, and many drivers return text. A
-//! monitor separates keys before it checks them, so that no check sees both. It says so once. That is a mistake of a
-//! recorder, which shows soon and often, so the first [`MOST`] keys of digits are enough.
+//! monitor separates keys before it checks them, so that no check sees both. It reports this once. The cause is a mistake
+//! in a recorder, which shows soon and often, so the first [`MOST`] keys of digits are enough.
 
 use omnilink_history::Value;
 use rustc_hash::FxHashMap;
 
 use crate::item::Item;
 
-/// At most this many keys of digits are remembered.
+/// The maximum number of keys of digits to remember.
 const MOST: usize = 4096;
 
 /// The first operation with a key as a number, and as text.
@@ -23,7 +23,7 @@ pub(crate) struct Forms {
 }
 
 impl Forms {
-    /// Notices a new key of digits: its number, and whether it is text. Returns a sentence for the first one in both forms.
+    /// Notes a new key of digits: its number, and whether it is text. Returns a sentence for the first key in both forms.
     pub(crate) fn notice(&mut self, (number, is_text): (Value, bool), item: &Item) -> Option<String> {
         if self.is_told || (self.seen.len() >= MOST && !self.seen.contains_key(&number)) {
             return None;
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// Notices keys one after the other: numbers, and whether each is text. Returns what is said.
+    /// Notes keys one after the other: numbers, and whether each is text. Returns the sentences.
     fn check(keys: impl IntoIterator<Item = (i64, bool)>) -> Vec<String> {
         let mut forms = Forms::default();
         let notice = |(seq, (number, is_text)): (u64, (i64, bool))| {
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_limited_number_of_keys_is_remembered() {
         let many = || (0..MOST as i64).map(|number| (number, false));
-        // Those that are remembered are still compared, and others are not.
+        // The remembered keys are still compared, and others are not.
         assert_eq!(check(many().chain([(5, true)])).len(), 1);
         assert!(check(many().chain([(-1, false), (-1, true)])).is_empty());
         assert_eq!(check(many().skip(1).chain([(-1, false), (-1, true)])).len(), 1);

@@ -1,4 +1,4 @@
-//! What comes in: operations, and the progress of processes.
+//! Lines of input: operations, and the progress of processes.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use omnilink_history::format::jsonl;
 pub enum Line {
     /// An operation.
     Operation(Item),
-    /// A process will not start an operation before a time.
+    /// The progress of a process: it starts no operation before a time.
     Progress {
         /// The process.
         process: Arc<str>,
         /// The time.
         time: u64,
-        /// The number of its operations so far, if they are numbered.
+        /// The number of operations of the process so far, if they are numbered.
         operations: Option<u64>,
-        /// Whether it starts no operation any more.
+        /// Whether the process starts no further operation.
         is_last: bool,
     },
     /// Nothing: an empty line, a comment or an event.
     Nothing,
 }
 
-/// Reads lines. Calls of the same shape share it.
+/// Reads lines. Calls of the same shape share its schemas.
 #[derive(Debug, Default)]
 pub struct Lines(jsonl::Live);
 

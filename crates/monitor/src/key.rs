@@ -1,8 +1,8 @@
 //! One key: the states it may be in, and the operations that are not settled yet.
 //!
-//! At an instant at which no operation is in flight, all that the past means for the future is the set of states. A
-//! [`Snapshot`] is such a set, with the operations since. Checks continue from the last snapshot, and a late operation makes
-//! the check go back to one before it.
+//! At an instant at which no operation is in flight, the past determines the future only through the set of possible
+//! states. A [`Snapshot`] is such a set, with the operations since. Checks continue from the last snapshot, and a late
+//! operation makes the check go back to one before it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,23 +24,23 @@ pub(crate) struct Snapshot {
     pub(crate) first: u64,
 }
 
-/// What is known of a key.
+/// The knowledge about the state of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Standing {
     /// Its states are those of the last snapshot.
     Known,
     /// It violates the specification. A late operation may still explain that.
     Violated {
-        /// The watermark when that was found.
+        /// The watermark at the time of the finding.
         at: u64,
         /// The number of the alert.
         alert: u64,
     },
-    /// Its states are unknown at this time, and nothing is decided.
+    /// Its states are unknown at this time, so the monitor decides nothing.
     Unknown {
         /// Nothing unknown takes effect after this time.
         since: u64,
-        /// An operation that was left out may take effect until then.
+        /// An operation that is not kept may take effect until then.
         busy_until: u64,
     },
 }
@@ -57,45 +57,45 @@ pub(crate) struct Key {
     pub(crate) before: u64,
     /// The watermark up to which it was checked.
     pub(crate) checked: u64,
-    /// When something of it came last, as a watermark.
+    /// The watermark when a line about the key last arrived.
     pub(crate) touched: u64,
-    /// The number of losses that it has taken into account.
+    /// The number of losses that the key has taken into account.
     pub(crate) losses: u64,
     /// The alert of a violation that a late operation may explain.
     pub(crate) doubted: Option<u64>,
-    /// The number of operations that were counted as decided, and are going to be decided again.
+    /// The number of operations that were counted as decided and must be decided again.
     pub(crate) repeated: u64,
-    /// The number of violations that stand.
+    /// The number of violations that have not been withdrawn.
     pub(crate) violations: u64,
-    /// The number of operations about which nothing is decided.
+    /// The number of undecided operations.
     pub(crate) undecided: u64,
 }
 
-/// The most snapshots of a key. Going back to an older one takes longer, and is as right.
+/// The maximum number of snapshots of a key. Going back to an older one takes longer, and gives the same verdicts.
 const MOST_SNAPSHOTS: usize = 4;
 
-/// Numbers of operations from here on do not show in reports.
+/// Reports do not show numbers of operations from here on.
 const FAR: u64 = 1 << 31;
 
-/// What a check of a key found.
+/// The result of checking a key.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// Nothing was due, or nothing is wrong; this many operations were decided.
+    /// Nothing was due, or no violation was found; this many operations were decided.
     Fine(u64),
-    /// This many operations came while the states were unknown.
+    /// This many operations arrived while the states were unknown.
     Unknown(u64),
     /// A violation; this many operations were decided.
     Violation(Box<CheckedKey>, u64),
-    /// The check was given up.
+    /// The check reached a limit.
     Inconclusive(String),
     /// The operations cannot be checked.
     Wrong(String),
 }
 
-/// Makes the limits of one check, of the key that people call this.
+/// Makes the limits of one check of the key with this label.
 pub type NewLimits<'a> = dyn Fn(&str) -> Box<dyn Limits> + 'a;
 
-/// How keys are checked.
+/// The parameters of checks.
 pub(crate) struct Checking<'a> {
     pub(crate) judge: &'a Judge,
     pub(crate) limits: &'a NewLimits<'a>,
@@ -110,14 +110,14 @@ pub(crate) struct Checking<'a> {
 /// Lost operations, which may have been of any key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Losses {
-    /// How often operations were lost.
+    /// The number of losses.
     pub(crate) count: u64,
     /// None of them takes effect after this time.
     pub(crate) until: u64,
 }
 
 impl Key {
-    /// A key in its initial state, or in an unknown one, in which operations may take effect until a time.
+    /// Makes a key in its initial state, or in an unknown one, in which operations may take effect until a time.
     pub(crate) fn new(busy_until: Option<u64>) -> Key {
         let is_known = busy_until.is_none();
         let standing = match busy_until {
@@ -156,10 +156,10 @@ impl Key {
         is_late.then_some(true)
     }
 
-    /// Goes back to the last snapshot before a time. False if there is none, or if nothing is known anyway.
+    /// Goes back to the last snapshot before a time. Returns false if there is none, or if the states are unknown.
     fn go_back(&mut self, start: u64) -> bool {
         if matches!(self.standing, Standing::Unknown { .. }) {
-            // Operations that were left out may have been beside it.
+            // Operations that are not kept may have overlapped it.
             return false;
         }
         let Some(last) = self.snapshots.iter().rposition(|snapshot| snapshot.at <= start) else { return false };
@@ -173,7 +173,7 @@ impl Key {
         true
     }
 
-    /// Doubts a violation if an operation that is unknown may have started before it was found.
+    /// Doubts a violation if an unknown operation may have started before it was found.
     pub(crate) fn doubt(&mut self, from: u64, until: u64) {
         if let Standing::Violated { at, alert } = self.standing
             && from < at
@@ -183,8 +183,8 @@ impl Key {
         }
     }
 
-    /// Forgets the states, as something happened before `since` that is unknown. An operation that is not kept may take
-    /// effect until `deadline`; those that are kept are looked at again.
+    /// Forgets the states, because of an unknown operation before `since`. An operation that is not kept may take effect
+    /// until `deadline`; the next check considers the kept ones again.
     pub(crate) fn lose(&mut self, since: u64, deadline: u64) {
         self.undecided += 1;
         let mut busy_until = deadline;
@@ -213,13 +213,13 @@ impl Key {
         self.ops.iter().filter(|op| deadline(op) >= self.checked).count() as u64
     }
 
-    /// Whether nothing is to be done until the next operation comes.
+    /// Whether the key needs no work until its next operation.
     pub(crate) fn is_quiet(&self, carries: bool) -> bool {
         let is_settled = if carries { self.ops.is_empty() } else { self.unsettled() == 0 };
         is_settled && !matches!(self.standing, Standing::Violated { .. })
     }
 
-    /// Forgets what was only kept for late operations.
+    /// Forgets the data that only late operations need.
     pub(crate) fn forget(&mut self, checking: &Checking<'_>) {
         if self.standing == Standing::Known && checking.watermark.saturating_sub(self.checked) >= checking.retention {
             self.drop_snapshots_before(u64::MAX);
@@ -236,7 +236,7 @@ impl Key {
         self.before = needed;
     }
 
-    /// Checks it up to the watermark. A violation that was doubted is withdrawn unless it is found again.
+    /// Checks the key up to the watermark. Withdraws a doubted violation unless the check finds it again.
     pub(crate) fn check(&mut self, label: &str, checking: &Checking<'_>) -> (Found, Option<u64>) {
         let found = self.decide(label, checking);
         let again = matches!(found, Found::Violation(..));
@@ -245,7 +245,7 @@ impl Key {
 
     fn decide(&mut self, label: &str, checking: &Checking<'_>) -> Found {
         if let Standing::Violated { at, .. } = self.standing {
-            // Only an operation that is late, or known to be lost, can change that.
+            // Only an operation that is late, or known to be lost, can change a violation.
             if checking.watermark.saturating_sub(at) < checking.retention {
                 return Found::Fine(0);
             }
@@ -267,7 +267,7 @@ impl Key {
             Ok(found) => found,
             Err(undecided) => return self.give_up(undecided, checking),
         };
-        // What constrains nothing is settled at once, also if it has not ended.
+        // An operation that constrains nothing is settled at once, even if it has not ended.
         let settled = found.carried.as_ref().map_or(0, |carried| due - carried.since as usize);
         let decided = self.decided(self.ops.iter().skip(skipped).take(due), settled, checking.watermark);
         (self.checked, self.repeated) = (checking.watermark, 0);
@@ -285,8 +285,8 @@ impl Key {
         }
     }
 
-    /// How many of these operations, of which the first ones are settled, a check up to a time decides that no earlier one
-    /// has.
+    /// The number of these operations, of which the first ones are settled, that a check up to a time decides and no
+    /// earlier check decided.
     fn decided<'a>(&self, ops: impl Iterator<Item = &'a Item>, settled: usize, until: u64) -> u64 {
         let is_new = |(place, op): &(usize, &Item)| {
             let at = decided_at(op);
@@ -295,7 +295,7 @@ impl Key {
         (ops.enumerate().filter(is_new).count() as u64).saturating_sub(self.repeated)
     }
 
-    /// Forgets the states, as nothing was decided up to the watermark.
+    /// Forgets the states, because nothing was decided up to the watermark.
     fn give_up(&mut self, undecided: Found, checking: &Checking<'_>) -> Found {
         if !matches!(undecided, Found::Fine(_)) {
             self.lose(checking.watermark, 0);
@@ -303,8 +303,8 @@ impl Key {
         undecided
     }
 
-    /// Checks all operations that there were, at an instant at which none is in flight: an order of all operations begins with
-    /// one of these, so that a rejection is final.
+    /// Checks all operations at an instant at which none is in flight: an order of all operations begins with an order of
+    /// these, so that a rejection is final.
     fn check_whole(&mut self, label: &str, checking: &Checking<'_>) -> Found {
         let due = self.ops.iter().take_while(|op| op.start < checking.watermark).count();
         let is_busy = |op: &Item| (checking.watermark..u64::MAX).contains(&deadline(op));
@@ -327,7 +327,7 @@ impl Key {
         }
     }
 
-    /// Takes a snapshot, and forgets those that no late operation needs any more.
+    /// Stores a snapshot, and forgets those that no late operation needs any more.
     fn keep(&mut self, snapshot: Snapshot, checking: &Checking<'_>) {
         self.snapshots.push_back(snapshot);
         self.drop_snapshots_before(checking.watermark.saturating_sub(checking.retention));
@@ -336,7 +336,7 @@ impl Key {
         }
     }
 
-    /// Forgets the states if operations were lost since the last check. They started after all that was decided.
+    /// Forgets the states if operations were lost since the last check. They started after all decided operations.
     fn notice_losses(&mut self, checking: &Checking<'_>) {
         if self.losses < checking.losses.count {
             self.lose(checking.losses.until, 0);
@@ -353,19 +353,20 @@ impl Key {
         self.ops.iter().map(deadline).fold(unknown, u64::max)
     }
 
-    /// Looks for an operation after which the state is known: it settles the state whatever it was before, all of what is
-    /// unknown is over before it starts, and no other operation is beside it.
+    /// Searches for an operation that makes the state known: it settles the state in every case, all unknown operations are
+    /// over before it starts, and no other operation overlaps it.
     fn look_for_state(&mut self, checking: &Checking<'_>) -> Found {
         let mut left_out = 0;
         while let Some(op) = self.ops.front() {
             let Standing::Unknown { since, busy_until } = &mut self.standing else { break };
             let (start, deadline) = (op.start, deadline(op));
-            // What starts before it ends may still come. An operation that may take effect at any time settles nothing.
+            // An operation that starts before it ends may still arrive. One that may take effect at any time settles
+            // nothing.
             if start >= checking.watermark || (deadline >= checking.watermark && deadline != u64::MAX) {
                 break;
             }
             let is_alone = self.ops.get(1).is_none_or(|next| next.start > deadline);
-            // One of unknown outcome may have had no effect.
+            // An operation of unknown outcome may have had no effect.
             let has_ended = matches!(op.end, End::At(_));
             let can_settle = checking.carries && has_ended && is_alone && start > *since && start > *busy_until;
             let settling = if can_settle { alone(op) } else { None };
@@ -389,7 +390,7 @@ impl Key {
     }
 }
 
-/// The verdict about operations, or why there is none.
+/// Checks operations. Returns the verdict, or the reason why there is none.
 fn ask<'a>(
     label: &str,
     items: impl Iterator<Item = &'a Item>,
@@ -402,7 +403,7 @@ fn ask<'a>(
     let asked = omnilink_judge::Key { label, ops: &mut window, begin, cut, limits };
     let found = checking.judge.check_key(asked);
     match found {
-        // An interrupt ends the monitor, and says nothing about the key: the next one checks it.
+        // An interrupt ends the monitor, but does not affect the key: the next monitor checks it.
         Ok(CheckedKey { verdict: KeyVerdict::Inconclusive, .. }) | Err(Failed::Stopped(_))
             if limits.exceeded() == Some(Stop::Interrupted) =>
         {
@@ -433,7 +434,7 @@ fn decided_at(item: &Item) -> u64 {
     }
 }
 
-/// Operations that start together come in this order.
+/// The order of operations that start together.
 fn order_of(item: &Item) -> (u64, &str, Option<u64>) {
     (deadline(item), &item.process, item.seq)
 }
@@ -453,8 +454,8 @@ fn alone(item: &Item) -> Option<Op<Call>> {
     Some(Op { id: OpId(0), process: ProcessId(0), index: 0, interval, is_last: false, call: item.call.clone() })
 }
 
-/// The operations of a check. A process may go on after an operation of unknown outcome, or have several in flight: the order
-/// within it is that of [`Op::follows`].
+/// The operations of a check. A process may continue after an operation of unknown outcome, or have several in flight: the
+/// order within it is that of [`Op::follows`].
 struct Window<I> {
     items: I,
     names: Vec<Arc<str>>,
@@ -475,7 +476,7 @@ impl<'a, I: Iterator<Item = &'a Item>> KeyOps for Window<I> {
             self.names.len() - 1
         });
         let (process, id) = (ProcessId(process as u32), self.seen.len() as u32);
-        // The number in the input, so that a person finds it there. Larger ones keep their order.
+        // The number in the input, so that a reader finds it there. Larger numbers keep their order.
         let index = item.seq.filter(|seq| *seq < FAR).map_or(FAR as u32 + id, |seq| seq as u32);
         let interval = interval(item).ok_or_else(|| {
             let (op, end) = (omnilink_history::name(&self.names, process, index), deadline(item));

@@ -31,19 +31,21 @@
 //!                            starts before it              Alert, Counts
 //! ```
 //!
-//! **What a verdict means.** A key is *rejected* only if no order of its operations is allowed, whatever else happened. It is
-//! *accepted* only if all its operations are known. Everything else is *unknown*, and counted:
+//! **The meaning of a verdict.** A key is *rejected* only if no order of its operations is legal, whatever other operations
+//! there are. It is *accepted* only if all its operations are known. Otherwise it is *unknown*, and the monitor counts its
+//! operations:
 //!
-//! - Each operation has a number in its process. A number that never comes is a lost operation. It may have been of any key,
-//!   so all keys are unknown from then on, until an operation settles their state, such as a write with nothing beside it.
-//!   So are lines that cannot be read, unless all operations are numbered.
-//! - A process reports its progress, with its operations or without: it will not start another one earlier. The smallest
-//!   progress is the watermark. Nothing after it is decided.
-//! - An operation that comes although it starts before the watermark is late. What was decided since then is decided again,
-//!   if that is within the retention; an alert that proves wrong is withdrawn. Otherwise the key is unknown.
+//! - Each operation has a number in its process. A number that never arrives is a lost operation. It may have been of any
+//!   key, so all keys are unknown from then on, until an operation settles their state, such as a write that no operation
+//!   overlaps. An unreadable line has the same effect, unless all operations are numbered.
+//! - A process reports its progress, with its operations or without: it will not start another operation earlier. The
+//!   smallest progress is the watermark. The monitor decides nothing after it.
+//! - An operation that arrives although it starts before the watermark is late. Within the retention, the monitor decides
+//!   again everything that it has decided since the start of the operation, and withdraws an alert that proves wrong.
+//!   Otherwise the key is unknown.
 //!
-//! **Memory** is bounded by the options: the number of keys, and of operations that are kept for each. A key that is dropped
-//! is unknown when it comes again. The number of processes that are not over has no bound.
+//! **Memory** is bounded by the options: the number of keys, and the number of operations that the monitor keeps for each.
+//! A dropped key is unknown when it occurs again. The number of running processes has no bound.
 
 mod alert;
 mod checkpoint;

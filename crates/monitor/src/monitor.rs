@@ -1,4 +1,4 @@
-//! The monitor: takes lines, checks keys up to the watermark, and tells what it finds.
+//! The monitor: takes lines, checks keys up to the watermark, and returns alerts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,36 +14,35 @@ use crate::item::{Item, Line};
 use crate::key::{Checking, Found, Key, Losses, NewLimits, Standing, deadline};
 use crate::processes::{Admitted, Gap, Process, Processes};
 
-/// How to monitor. Times are in the unit of the operations.
+/// Options of a monitor. Times are in the unit of the operations.
 #[derive(Clone, Debug)]
 pub struct MonitorOptions {
     /// The argument that is the key; `None` if all operations are of one object.
     pub key: Option<String>,
-    /// The watermark stays behind the progress of the processes by this much.
+    /// The distance of the watermark from the progress of the processes.
     pub lateness: u64,
-    /// How far behind the watermark an operation may start and still be taken into account.
+    /// The maximum distance between the watermark and the start of an operation that the monitor still takes into account.
     pub retention: u64,
-    /// A process of which nothing came for this many calls of [`Monitor::advance`] does not hold up the watermark.
+    /// A process that has been silent for this many calls of [`Monitor::advance`] does not hold up the watermark.
     pub idle: Option<u64>,
-    /// An operation that has not come after this many calls of [`Monitor::advance`], although a later one of its process has,
-    /// is lost.
+    /// An operation is lost if it has not arrived this many calls of [`Monitor::advance`] after a later one of its process.
     pub patience: u64,
-    /// An operation of unknown outcome takes effect within this time after its start, or not at all; `None` if that is not
-    /// known.
+    /// An operation of unknown outcome takes effect within this time after its start, or not at all; `None` if there is no
+    /// such bound.
     pub unknown_for: Option<u64>,
-    /// Whether a process may start an operation before its last one has ended. Its operations are numbered by their starts
-    /// then, and keys stay unknown after a loss, as the lost operation may still run.
+    /// Whether a process may start an operation before its last one has ended. Its operations are then numbered by their
+    /// starts, and keys stay unknown after a loss, because the lost operation may still run.
     pub overlap: bool,
-    /// Whether a process may go on after an operation of unknown outcome. Then a lost operation may take effect at any time,
-    /// or within `unknown_for`.
+    /// Whether a process may continue after an operation of unknown outcome. Then a lost operation may take effect at any
+    /// time, or within `unknown_for`.
     pub go_on: bool,
-    /// Whether keys are in an unknown state at first, because the system was running before.
+    /// Whether keys begin in an unknown state, because the system was running before.
     pub joins: bool,
-    /// At most this many keys.
+    /// The maximum number of keys.
     pub most_keys: usize,
-    /// At most this many operations of a key without a quiet instant.
+    /// The maximum number of operations of a key without a quiet instant.
     pub most_ops: usize,
-    /// At most this many reports for each cause.
+    /// The maximum number of reports for each cause.
     pub most_reports: u64,
 }
 
@@ -66,19 +65,19 @@ impl Default for MonitorOptions {
     }
 }
 
-/// The most causes that are told apart.
+/// The maximum number of causes that the monitor distinguishes.
 const MOST_CAUSES: usize = 1_000;
 
-/// The most operations that wait for their predecessors, of all processes together.
+/// The maximum number of operations that wait for their predecessors, of all processes together.
 const MOST_WAITING: usize = 100_000;
 
-/// Checks operations as they come.
+/// Checks operations as they arrive.
 #[derive(Debug)]
 pub struct Monitor {
     judge: Arc<Judge>,
-    /// Whether a check of a key continues from the states of the last one. Otherwise it has all operations again.
+    /// Whether a check of a key continues from the states of the last one. Otherwise it checks all operations again.
     carries: bool,
-    /// Whether the argument that is the key is one that the specification knows.
+    /// Whether the specification has the argument that is the key.
     keeps_key: bool,
     options: MonitorOptions,
     pub(crate) processes: Processes,
@@ -93,12 +92,12 @@ pub struct Monitor {
     pub(crate) alerts: u64,
     /// Keys as numbers and as text.
     forms: Forms,
-    /// What is missing, as far as it was not told.
+    /// Losses that have no alert yet.
     gaps: Vec<(AlertKind, String)>,
 }
 
 impl Monitor {
-    /// Begins. Monitors can share a judge.
+    /// Makes a monitor. Monitors can share a judge.
     pub fn new(judge: impl Into<Arc<Judge>>, options: MonitorOptions) -> Monitor {
         let judge = judge.into();
         let mut processes = Processes::default();
@@ -121,7 +120,7 @@ impl Monitor {
         }
     }
 
-    /// Takes a line. Nothing is decided before [`Monitor::advance`].
+    /// Takes a line. [`Monitor::advance`] decides about it.
     pub fn feed(&mut self, line: Line) {
         let admitted = match line {
             Line::Operation(item) => self.processes.operation(item),
@@ -133,13 +132,13 @@ impl Monitor {
         self.admit(admitted);
     }
 
-    /// Moves the watermark as far as the processes are, and checks the keys up to it.
+    /// Moves the watermark to the progress of the processes, and checks the keys up to it.
     pub fn advance(&mut self) -> Vec<Alert> {
         self.advance_within(&|_| Box::new(Unlimited))
     }
 
-    /// The same with limits for each check of a key. A key whose check reaches one is unknown then, and said so. A check that is
-    /// [interrupted](omnilink_history::Stop::Interrupted) leaves the key as it was.
+    /// The same with limits for each check of a key. A key whose check reaches a limit is unknown from then on, with an
+    /// alert. An [interrupted](omnilink_history::Stop::Interrupted) check leaves the key as it was.
     pub fn advance_within(&mut self, limits: &NewLimits<'_>) -> Vec<Alert> {
         self.processes.turn += 1;
         let (turn, patience) = (self.processes.turn, self.options.patience);
@@ -151,8 +150,8 @@ impl Monitor {
         self.check_keys(watermark, limits)
     }
 
-    /// Checks what is left: nothing comes any more. `is_complete` says that all operations have come, so that processes that
-    /// have not said that they are over are so too.
+    /// Checks the remaining operations at the end of the input. `is_complete` says that all operations have arrived, so
+    /// that all processes are over.
     pub fn finish(&mut self, is_complete: bool) -> Vec<Alert> {
         self.finish_within(is_complete, &|_| Box::new(Unlimited))
     }
@@ -175,14 +174,14 @@ impl Monitor {
         for key in self.keys.values_mut() {
             let open = if is_over { 0 } else { key.unsettled() };
             self.counts.unknown += open;
-            // Something of it may have been lost, or may be under way.
+            // An operation of the key may be lost or under way.
             let may_be_more = !is_over || key.losses < self.losses.count;
             key.undecided += open + u64::from(may_be_more);
         }
         alerts
     }
 
-    /// What was counted.
+    /// The counts since the beginning, and the present state.
     pub fn counts(&self) -> Counts {
         Counts {
             keys: self.keys.len() as u64,
@@ -201,8 +200,8 @@ impl Monitor {
         self.alerts
     }
 
-    /// Takes a line that could not be read. It may have been an operation of any key: all are unknown from then on, unless
-    /// operations are numbered, and the numbers tell.
+    /// Takes an unreadable line. It may have been an operation of any key: all keys are unknown from then on, unless the
+    /// numbers of operations show the loss.
     pub fn feed_unreadable(&mut self) {
         self.counts.wrong += 1;
         let lost = self.processes.unreadable();
@@ -216,7 +215,7 @@ impl Monitor {
         causes
     }
 
-    /// The keys, each with its violations that stand and its operations about which nothing is decided. After
+    /// The keys, each with the violations that have not been withdrawn and with its undecided operations. After
     /// [`Monitor::finish`], a key without either is accepted as a whole.
     pub fn verdicts(&self) -> impl Iterator<Item = (&Value, u64, u64)> {
         self.keys.iter().map(|(value, key)| (value, key.violations, key.undecided))
@@ -258,7 +257,7 @@ impl Monitor {
         }
     }
 
-    /// The key of a call, which is taken off unless the specification has an argument for it.
+    /// Returns the key of a call, and removes it unless the specification has an argument for it.
     fn take_key(&self, call: &mut Call) -> Option<Value> {
         let Some(name) = &self.options.key else { return Some(Value::Nil) };
         if self.keeps_key {
@@ -271,13 +270,13 @@ impl Monitor {
 
     /// Adds an operation to its key.
     fn route(&mut self, mut item: Item) {
-        // One that failed or is blocked has no effect at any time.
+        // An operation that failed or is blocked has no effect at any time.
         let may_happen = !item.call.failed && !item.call.blocked;
         if let (End::Unknown { latest: None }, Some(bound), true) = (item.end, self.options.unknown_for, may_happen) {
             item.end = End::Unknown { latest: item.start.checked_add(bound).filter(|latest| *latest < u64::MAX) };
         }
         let Some(value) = self.take_key(&mut item.call) else {
-            // It may be about any key.
+            // The operation may be about any key.
             let sentence =
                 format!("`{}` has no argument `{}`", item.call, self.options.key.as_deref().unwrap_or_default());
             self.counts.wrong += 1;
@@ -293,7 +292,7 @@ impl Monitor {
             self.counts.wrong += 1;
             self.gaps.push((AlertKind::Wrong, sentence));
         }
-        // A key that is not known may be one that was dropped.
+        // An unknown key may have been dropped.
         let busy_until = (self.options.joins || self.counts.dropped > 0).then_some(self.dropped_until);
         let key = self.keys.entry(value.clone()).or_insert_with(|| Key::new(busy_until));
         key.touched = self.processes.watermark;
@@ -346,7 +345,7 @@ impl Monitor {
         alerts
     }
 
-    /// What a check of a key found, for a person.
+    /// Turns the result of checking a key into counts and alerts.
     fn tell(&mut self, value: &Value, watermark: u64, found: Found, withdrawn: Option<u64>) -> Vec<Alert> {
         let (mut alerts, shown) = (Vec::new(), value.to_string());
         if let Some(number) = withdrawn {
@@ -361,7 +360,7 @@ impl Monitor {
             Found::Fine(_) | Found::Unknown(_) => {}
             Found::Violation(verdict, _) => {
                 let key = self.keys.get_mut(value).expect("a key that was checked");
-                // A violation that was doubted, and found again.
+                // The check has found a doubted violation again.
                 if let Some(alert) = key.doubted.take() {
                     key.standing = Standing::Violated { at: watermark, alert };
                     self.busy.insert(value.clone());
@@ -369,7 +368,7 @@ impl Monitor {
                 }
                 key.violations += 1;
                 key.standing = Standing::Violated { at: watermark, alert: self.alerts + 1 };
-                // What comes late may explain it.
+                // A late operation may explain the violation.
                 self.busy.insert(value.clone());
                 self.counts.violations += 1;
                 let CheckedKey { reason, report, .. } = *verdict;
@@ -415,14 +414,14 @@ impl Monitor {
             known.sentence.clone_from(&sentence);
         }
         let report = report.filter(|_| repeated < self.options.most_reports);
-        // The end of the input is no time.
+        // The end of the input is not a time.
         let watermark = watermark.min(self.processes.reached);
         Alert { number, kind, key, at, watermark, sentence, cause, repeated, report }
     }
 
-    /// Drops the keys to which nothing happened for the longest time, if there are too many: those in which nothing is in
-    /// flight, then others, and last those with an operation that may take effect at any time. No key that is new after
-    /// that is known for as long.
+    /// Drops the keys that have been quiet for the longest time, if there are too many: first those without an operation in
+    /// flight, then others, and last those with an operation that may take effect at any time. The states of keys that are
+    /// new after that are unknown for as long.
     fn make_room(&mut self) {
         if self.keys.len() <= self.options.most_keys {
             return;
@@ -438,7 +437,7 @@ impl Monitor {
             all.select_nth_unstable_by_key(surplus, |(rank, _)| *rank);
         }
         for (count, (rank, value)) in all.into_iter().take(surplus).enumerate() {
-            // Some room in advance is worth a key in which nothing happens, and no other.
+            // Room in advance is worth dropping a quiet key, but no other.
             if rank.0 > 0 && count >= needed {
                 continue;
             }
@@ -452,7 +451,7 @@ impl Monitor {
     }
 }
 
-/// The start of the operation that a reader should look at first.
+/// The start of the operation that a reader should inspect first.
 fn blamed(report: &omnilink_report::Report) -> Option<u64> {
     let omnilink_report::Verdict::Rejected(rejection) = &report.verdict else { return None };
     report.operations.get(rejection.subject()?.0).map(|operation| operation.start)

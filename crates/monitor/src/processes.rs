@@ -1,4 +1,4 @@
-//! The processes: their operations in order and each once, what is missing, and the watermark.
+//! The processes: their operations in order and each once, losses, and the watermark.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use crate::item::Item;
 /// Lost operations: none of them started before `from`, and none of them takes effect after `until`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
-    /// What is missing, in a sentence.
+    /// A sentence that describes the loss.
     pub(crate) sentence: String,
-    /// How many, at least.
+    /// The number of lost operations, at least.
     pub(crate) count: u64,
     pub(crate) from: u64,
     pub(crate) until: u64,
@@ -25,33 +25,33 @@ pub(crate) struct Gap {
 pub(crate) struct Process {
     /// The number of its next operation, if they are numbered.
     pub(crate) next: Option<u64>,
-    /// The number of its operations that came without a number.
+    /// The number of operations that arrived without a number.
     pub(crate) unnumbered: u64,
-    /// It does not start another operation before this time.
+    /// The process does not start another operation before this time.
     pub(crate) progress: u64,
-    /// Whether it starts no operation any more.
+    /// Whether the process starts no further operation.
     pub(crate) is_over: bool,
     /// Whether its last operation is of unknown outcome.
     pub(crate) is_stuck: bool,
-    /// The turn in which something of it came last.
+    /// The turn in which a line of the process last arrived.
     pub(crate) heard: u64,
-    /// Operations that came before their predecessors.
+    /// Operations that arrived before their predecessors.
     pub(crate) early: BTreeMap<u64, Item>,
-    /// The most that it has said about its progress, beyond operations that have not come yet: how many operations there are,
+    /// The latest progress that the process reported beyond operations that have not arrived yet: the number of operations,
     /// a time, and whether that is the end.
     pub(crate) said: Option<(u64, u64, bool)>,
 }
 
-/// What processes do, as far as it says something about operations that are lost.
+/// Properties of processes that bound the times of lost operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Habits {
     /// Some operations have no number.
     pub(crate) are_unnumbered: bool,
-    /// Lines that could not be read while all operations had numbers, which show what is missing.
+    /// Unreadable lines that arrived while all operations had numbers, which reveal losses.
     pub(crate) unreadable: u64,
     /// A process may start an operation before its last one has ended.
     pub(crate) overlap: bool,
-    /// A process may go on after an operation of unknown outcome.
+    /// A process may continue after an operation of unknown outcome.
     pub(crate) go_on: bool,
 }
 
@@ -60,7 +60,7 @@ impl Habits {
     fn latest(&self, next: u64, unknown_for: Option<u64>) -> u64 {
         match (self.overlap, self.go_on) {
             (true, _) => u64::MAX,
-            // The lost one may be of unknown outcome.
+            // The lost operation may be of unknown outcome.
             (false, true) => next.saturating_add(unknown_for.unwrap_or(u64::MAX)),
             (false, false) => next,
         }
@@ -74,24 +74,24 @@ pub(crate) struct Processes {
     pub(crate) all: FxHashMap<Arc<str>, Process>,
     /// The largest time that a process has reached.
     pub(crate) reached: u64,
-    /// Whether nothing comes any more, and all processes are over.
+    /// Whether the input has ended, and all processes are over.
     has_ended: bool,
     /// The watermark: it never goes back.
     pub(crate) watermark: u64,
-    /// The number of times that the watermark was to move.
+    /// The number of calls that advance the watermark.
     pub(crate) turn: u64,
 }
 
-/// The most processes that are remembered although they are over.
+/// The maximum number of processes to remember after they are over.
 const MOST_PROCESSES: usize = 10_000;
 
 /// A time after all operations.
 const END: u64 = u64::MAX - 1;
 
-/// What came of a line.
+/// The effects of a line.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Admitted {
-    /// Operations whose predecessors have all come.
+    /// Operations whose predecessors have all arrived.
     pub(crate) items: Vec<Item>,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) duplicates: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Admitted {
 impl Processes {
     /// Takes an operation.
     pub(crate) fn operation(&mut self, item: Item) -> Admitted {
-        // No number comes after it.
+        // No number follows this one.
         if item.seq == Some(u64::MAX) {
             return self.unreadable();
         }
@@ -130,14 +130,14 @@ impl Processes {
         admitted
     }
 
-    /// Takes what a process says about its progress.
+    /// Takes the progress that a process reports.
     pub(crate) fn progress(&mut self, name: &Arc<str>, time: u64, operations: Option<u64>, is_last: bool) -> Admitted {
         let mut admitted = Admitted::default();
         let turn = self.turn;
         let process = self.all.entry(name.clone()).or_default();
         process.heard = turn;
         match operations {
-            // It holds only once these operations have come.
+            // The progress holds only after these operations have arrived.
             Some(count) => {
                 process.next.get_or_insert(0);
                 if process.said.is_none_or(|(known, at, _)| (known, at) <= (count, time)) {
@@ -154,13 +154,13 @@ impl Processes {
         admitted
     }
 
-    /// Takes a line that cannot be read, which may have been an operation.
+    /// Takes an unreadable line, which may have been an operation.
     pub(crate) fn unreadable(&mut self) -> Admitted {
         self.habits.unreadable += 1;
         Admitted { gaps: self.habits.unreadable_lines().into_iter().collect(), ..Admitted::default() }
     }
 
-    /// Gives up waiting for operations that should have come before others.
+    /// Stops waiting for operations that should have arrived before others.
     pub(crate) fn give_up(&mut self, unknown_for: Option<u64>, is_due: impl Fn(&Process) -> bool) -> Admitted {
         let mut admitted = Admitted::default();
         let mut waiting: Vec<(&Arc<str>, &mut Process)> =
@@ -176,8 +176,8 @@ impl Processes {
         admitted
     }
 
-    /// Moves the watermark to the smallest progress of the processes that are not over, less `lateness`. A process of which
-    /// nothing came for `idle` turns does not hold it up, and if nothing came of any, nothing is waited for.
+    /// Moves the watermark to the smallest progress of the processes that are not over, less `lateness`. A process that has
+    /// been silent for `idle` turns does not hold it up; if all are silent, the watermark waits for none.
     pub(crate) fn advance(&mut self, lateness: u64, idle: Option<u64>) -> u64 {
         let turn = self.turn;
         let is_idle = |process: &Process| idle.is_some_and(|idle| turn.saturating_sub(process.heard) >= idle);
@@ -186,7 +186,7 @@ impl Processes {
         let is_silent = !self.all.is_empty() && self.all.values().all(is_idle);
         let reached = match () {
             () if self.has_ended => END,
-            // What ended last is decided too.
+            // The operation that ended last is decided as well.
             () if is_silent => self.reached.saturating_add(1),
             () => live.unwrap_or(self.reached).saturating_sub(lateness),
         };
@@ -195,8 +195,8 @@ impl Processes {
         self.watermark
     }
 
-    /// Forgets processes that are over, if there are too many: the oldest first. What comes of one after that is taken for the
-    /// first line of another process.
+    /// Forgets processes that are over, if there are too many: the oldest first. A later line of such a process counts as
+    /// the first line of another one.
     fn forget(&mut self) {
         if self.all.len() <= MOST_PROCESSES {
             return;
@@ -222,7 +222,7 @@ impl Processes {
 }
 
 impl Habits {
-    /// What lines that cannot be read mean as soon as numbers do not show what is missing.
+    /// Turns unreadable lines into a loss, once numbers no longer reveal losses.
     fn unreadable_lines(&mut self) -> Option<Gap> {
         let count = if self.are_unnumbered { std::mem::take(&mut self.unreadable) } else { 0 };
         let sentence = || "a line that cannot be read may be an operation of any key".to_owned();
@@ -231,18 +231,18 @@ impl Habits {
 }
 
 impl Process {
-    /// Notes that an operation of it came.
+    /// Notes the arrival of an operation.
     fn reach(&mut self, item: &Item, habits: Habits) {
         let ended = match item.end {
             End::At(end) if !habits.overlap => end,
             _ => item.start,
         };
         self.progress = self.progress.max(ended);
-        // Otherwise recorders go on as another process. If this one goes on, the watermark has not waited for it.
+        // Otherwise recorders continue as another process. If this one continues, the watermark has not waited for it.
         self.is_over = matches!(item.end, End::Unknown { .. }) && !habits.go_on;
     }
 
-    /// Takes the operations whose predecessors have all come.
+    /// Takes the operations whose predecessors have all arrived.
     fn take(&mut self, habits: &mut Habits, admitted: &mut Admitted) {
         let Some(mut next) = self.next else { return };
         while let Some(item) = self.early.remove(&next) {
@@ -260,17 +260,17 @@ impl Process {
         }
     }
 
-    /// Whether an operation has not come although something after it has.
+    /// Whether an operation is missing before a later operation or report.
     fn is_waiting(&self) -> bool {
         !self.early.is_empty() || self.said.is_some_and(|(count, ..)| self.next.is_some_and(|next| next < count))
     }
 
-    /// Goes on with the first operation or word after those that are missing.
+    /// Continues with the first operation or report after the missing ones.
     fn skip(&mut self, name: &Arc<str>, habits: Habits, unknown_for: Option<u64>, admitted: &mut Admitted) {
         let next = self.next.unwrap_or(0);
         let first = self.early.first_key_value().map(|(seq, item)| (*seq, item.start));
-        // The last operation of a process may be of unknown outcome, and take effect at any time. One that another follows
-        // has returned.
+        // The last operation of a process may be of unknown outcome, and take effect at any time. An operation before
+        // another one has returned.
         let said = self.said.map(|(count, time, is_last)| (count, if is_last { u64::MAX } else { time }));
         let (until, time) = match (first, said) {
             (Some(first), _) => first,
@@ -326,7 +326,7 @@ mod tests {
             given_up.gaps,
             [Gap { sentence: "2 operations of a are missing".into(), count: 2, from: 2, until: 7 }]
         );
-        // Also if nothing comes after it but a word.
+        // The same if only a report of progress follows it.
         processes.progress(&"a".into(), 20, Some(5), true);
         assert_eq!(processes.advance(0, None), 8);
         let given_up = processes.give_up(None, |_| true);
@@ -341,7 +341,7 @@ mod tests {
     fn a_late_word_says_no_less_than_an_earlier_one() {
         let mut processes = Processes::default();
         let name: Arc<str> = "a".into();
-        // Both hold only once these operations have come, and the larger one counts.
+        // Both hold only after these operations have arrived, and the larger one counts.
         processes.progress(&name, 50, Some(2), true);
         processes.progress(&name, 30, Some(1), false);
         processes.operation(item(0, 1, 2));
@@ -355,7 +355,7 @@ mod tests {
         let mut processes = Processes::default();
         assert_eq!(processes.operation(item(u64::MAX, 1, 2)), Admitted::default());
         assert_eq!((processes.habits.unreadable, processes.all.len()), (1, 0));
-        // Without numbers it is missing somewhere.
+        // Without numbers, an unknown operation is missing.
         let admitted = processes.operation(Item { seq: None, ..item(0, 1, 2) });
         let sentence = "a line that cannot be read may be an operation of any key".into();
         assert_eq!(admitted.gaps, [Gap { sentence, count: 1, from: 0, until: u64::MAX }]);
@@ -378,7 +378,7 @@ mod tests {
         let mut processes = Processes::default();
         let end = |processes: &mut Processes, name: &str, time: u64| processes.progress(&name.into(), time, None, true);
         processes.progress(&"live".into(), 0, None, false);
-        // One that waits for an operation is kept, however old.
+        // A process that waits for an operation is kept, however old it is.
         end(&mut processes, "waiting", 0);
         processes.progress(&"waiting".into(), 0, Some(1), true);
         for time in 2..MOST_PROCESSES as u64 {

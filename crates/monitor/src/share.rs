@@ -1,6 +1,6 @@
-//! Several monitors share the partitions of a log, and take over from one that is dead.
+//! Several monitors share the partitions of a log, and take over the partitions of a dead one.
 //!
-//! All that they share is a store of entries, each of which can be replaced only by a monitor that knows its revision:
+//! They share only a store of entries. A monitor can replace an entry only if it knows the revision of the entry:
 //!
 //! ```text
 //!  member.M            a beat: replaced again and again while monitor M lives
@@ -8,14 +8,15 @@
 //!  state.P.M.N.I       part I of the state that M stored as its N-th, never replaced
 //! ```
 //!
-//! **Exactly once.** The state of a partition holds the position in the log that it belongs to. It becomes the state by one
-//! replacement of `partition.P`, by which a monitor also proves that it still owns the partition: a monitor that was taken
-//! for dead fails there, and forgets the partition. So every operation is part of exactly one state, whatever dies when. If
-//! the answer of the store is lost, the monitor cannot know whether it stored, forgets the partition too, and claims it again.
+//! **Exactly once.** The state of a partition holds the position in the log that it belongs to. One replacement of
+//! `partition.P` makes it the state, and proves that the monitor still owns the partition: a monitor that others took for
+//! dead fails there, and forgets the partition. So every operation is part of exactly one state, no matter which monitor or
+//! store dies when. If the answer of the store is lost, the monitor cannot know whether it stored the state; it forgets the
+//! partition as well, and claims it again.
 //!
-//! **Clocks.** A monitor is dead for another one if its beat has not changed for the length of the lease, on the clock of the
-//! other one. Clocks of different machines are never compared. A lease that is too short moves partitions to and fro, and
-//! makes nothing wrong.
+//! **Clocks.** A monitor takes another one for dead if the beat of the other one has not changed for the length of the
+//! lease, on its own clock. It never compares clocks of different machines. A lease that is too short moves partitions back
+//! and forth, but causes no wrong verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -27,7 +28,7 @@ use thiserror::Error;
 
 /// A store of entries with revisions.
 pub trait Store: Send + Sync {
-    /// An entry, if there is one.
+    /// Returns an entry, if there is one.
     fn get(&self, name: &str) -> Result<Option<Entry>, StoreError>;
 
     /// Writes an entry if its revision is this one, or if there is none and `revision` is `None`. Returns its new revision;
@@ -37,20 +38,20 @@ pub trait Store: Send + Sync {
     /// Removes an entry.
     fn delete(&self, name: &str) -> Result<(), StoreError>;
 
-    /// The names of all entries that begin like this.
+    /// Returns the names of all entries with this prefix.
     fn names(&self, prefix: &str) -> Result<Vec<String>, StoreError>;
 
-    /// The most bytes of an entry.
+    /// The maximum size of an entry, in bytes.
     fn most_bytes(&self) -> usize;
 }
 
-/// A log in partitions, each of which has an order.
+/// A log in partitions, each of which is ordered.
 pub trait Log: Send + Sync {
     /// The number of partitions.
     fn partitions(&self) -> u32;
 
-    /// Hands over what is in a partition after this position, and what comes later, until `sink` returns false. Calls it
-    /// several times a second, with nothing if nothing came.
+    /// Passes on the messages of a partition after this position, and later ones as they arrive, until `sink` returns
+    /// false. Calls it several times a second, without a message if there is none.
     fn follow(
         &self,
         partition: u32,
@@ -59,7 +60,7 @@ pub trait Log: Send + Sync {
     ) -> Result<(), StoreError>;
 }
 
-/// What comes from a log.
+/// A message of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// Lines, at a position that grows within the partition.
@@ -69,7 +70,7 @@ pub enum Message {
         /// The lines.
         text: Vec<u8>,
     },
-    /// Something that was there is gone, or may be.
+    /// Messages are gone, or may be.
     Missing(String),
 }
 
@@ -82,7 +83,7 @@ pub struct Entry {
     pub revision: u64,
 }
 
-/// The store did not answer, or not as it should.
+/// The store did not answer, or its answer is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct StoreError(pub String);
@@ -98,7 +99,7 @@ pub struct Member {
     name: String,
     partitions: u32,
     lease: Duration,
-    /// The last beat of each member, and when it was seen first.
+    /// The last beat of each member, and the time when it was first seen.
     beats: BTreeMap<String, (u64, Duration)>,
     count: u64,
 }
@@ -114,14 +115,14 @@ pub struct Claim {
     count: u64,
 }
 
-/// What a monitor has to do.
+/// The work of a monitor in one turn.
 #[derive(Default)]
 pub struct Turn {
-    /// Partitions that it owns from now on, each with its state.
+    /// Newly claimed partitions, each with its state.
     pub claimed: Vec<(Claim, Option<String>)>,
-    /// How many of its partitions it has to [release](Claim::release), so that others get them.
+    /// The number of partitions that the monitor has to [release](Claim::release), so that others get them.
     pub surplus: usize,
-    /// The number of monitors that live.
+    /// The number of living monitors.
     pub members: usize,
 }
 
@@ -133,13 +134,13 @@ struct Owned {
 }
 
 impl Member {
-    /// A member with a name that no other one has.
+    /// Makes a member with a unique name.
     pub fn new(store: Arc<dyn Store>, name: &str, partitions: u32, lease: Duration) -> Member {
         Member { store, name: name.to_owned(), partitions, lease, beats: BTreeMap::new(), count: 0 }
     }
 
-    /// Shows that this monitor lives, and claims partitions that no living one owns, up to its share. `running` are those that
-    /// it owns already. To be called several times during a lease; `now` is the time on a clock that is never set.
+    /// Shows that this monitor lives, and claims partitions without a living owner, up to its share. `running` are the
+    /// partitions that it already runs. Call it several times during a lease; `now` is a time of a monotonic clock.
     pub fn turn(&mut self, now: Duration, running: &BTreeSet<u32>) -> Result<Turn, StoreError> {
         self.beat()?;
         let living = self.living(now)?;
@@ -148,7 +149,7 @@ impl Member {
         let mut turn = Turn { claimed: Vec::new(), surplus, members: living.len() };
         let first = self.name.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
         for step in 0..self.partitions {
-            // Members begin at different places, so that they seldom want the same one.
+            // Members begin at different places, so that two seldom claim the same partition.
             let partition = (first.wrapping_add(step)) % self.partitions;
             if running.contains(&partition) {
                 continue;
@@ -161,7 +162,7 @@ impl Member {
             if is_free && running.len() + turn.claimed.len() < share {
                 turn.claimed.extend(self.claim(partition, revision, owned)?);
             } else if is_mine {
-                // It was lost here when the store did not answer, and others do not know.
+                // The monitor lost it when the store did not answer, and others do not know that.
                 let free = write_owned(&Owned { owner: None, ..owned });
                 self.store.put(&partition_name(partition), &free, revision)?;
             }
@@ -169,7 +170,7 @@ impl Member {
         Ok(turn)
     }
 
-    /// Lets others know that this monitor ends, after it has released all partitions.
+    /// Announces the end of this monitor, after it has released all partitions.
     pub fn leave(&self) -> Result<(), StoreError> {
         self.store.delete(&member_name(&self.name))
     }
@@ -178,12 +179,12 @@ impl Member {
         self.count += 1;
         let name = member_name(&self.name);
         let revision = self.store.get(&name)?.map(|entry| entry.revision);
-        // If another one has removed it meanwhile, the next beat is there again.
+        // If another member has removed the entry meanwhile, the next beat writes it again.
         self.store.put(&name, self.count.to_string().as_bytes(), revision)?;
         Ok(())
     }
 
-    /// The members whose beat has changed within a lease. Entries of those that are dead for long are removed.
+    /// The members whose beat has changed within a lease. Removes entries of members that died long ago.
     fn living(&mut self, now: Duration) -> Result<BTreeSet<String>, StoreError> {
         let mut living = BTreeSet::from([self.name.clone()]);
         let mut beats = BTreeMap::new();
@@ -221,7 +222,7 @@ impl Member {
             text.extend(self.store.get(part)?.ok_or_else(missing)?.value);
         }
         let text = String::from_utf8(text).map_err(|error| StoreError(error.to_string()))?;
-        // Parts of a state that a dead member did not get to finish.
+        // Parts of a state that a dead member did not finish.
         for name in self.store.names(&format!("state.{partition}."))? {
             if !parts.contains(&name) {
                 self.store.delete(&name)?;
@@ -229,7 +230,7 @@ impl Member {
         }
         let (store, member) = (self.store.clone(), self.name.clone());
         let state = (!parts.is_empty()).then_some(text);
-        // Names of parts are not used twice: the revision is new with every claim.
+        // Names of parts are unique: the revision is new with every claim.
         Ok(Some((Claim { store, partition, member, revision, parts, count: revision << 20 }, state)))
     }
 }
@@ -263,7 +264,7 @@ impl Claim {
         };
         self.revision = revision;
         for old in std::mem::replace(&mut self.parts, parts) {
-            // What stays is removed with the next claim.
+            // The next claim removes parts that stay.
             let _ = self.store.delete(&old);
         }
         Ok(())
@@ -300,7 +301,7 @@ mod tests {
     struct Memory {
         entries: Mutex<(u64, BTreeMap<String, Entry>)>,
         random: Mutex<Rng>,
-        /// One in how many requests fails; none if 0.
+        /// One of this many requests fails; none if 0.
         failing: AtomicU8,
     }
 
@@ -355,7 +356,7 @@ mod tests {
     /// The number of operations of each partition.
     const OPERATIONS: u64 = 40;
 
-    /// A monitor: its partitions, each with its position in the log and the sum of what was there.
+    /// A monitor: its partitions, each with its position in the log and the sum of the messages before it.
     struct Simulated {
         member: Member,
         running: BTreeMap<u32, (Claim, u64, u64)>,
@@ -421,13 +422,13 @@ mod tests {
                 now += Duration::from_millis(random.u64(100..1500));
                 let which = random.usize(..monitors.len());
                 match random.u8(..60) {
-                    // It dies, and another one starts.
+                    // One monitor dies, and another one starts.
                     0 => {
                         takeovers += monitors[which].running.len();
                         monitors[which] = Simulated::new(&store, &format!("m{started}"));
                         started += 1;
                     }
-                    // It is taken for dead, and wakes up.
+                    // The others take it for dead, and it wakes up.
                     1 => monitors[which].asleep_until = now + LEASE * 2,
                     _ if now < monitors[which].asleep_until => {}
                     _ => monitors[which].act(now, &mut random),
@@ -435,7 +436,7 @@ mod tests {
             }
             failures += u64::from(failing > 0);
             store.failing.store(0, Ordering::Relaxed);
-            // Now nothing dies any more.
+            // No monitor dies from here on.
             for _ in 0..400 {
                 now += Duration::from_millis(500);
                 monitors.iter_mut().for_each(|monitor| monitor.act(now, &mut random));
@@ -475,7 +476,7 @@ mod tests {
         assert_eq!(turn(&mut a, Duration::ZERO, &[]), (all.to_vec(), 0, 1));
         assert_eq!(turn(&mut b, Duration::ZERO, &[]), (vec![], 0, 2));
         assert_eq!(turn(&mut a, Duration::ZERO, &all), (vec![], 2, 2));
-        // What it does not run although it owns it, it takes up to its share, and leaves the rest to others.
+        // It takes partitions that it owns but does not run, up to its share, and leaves the rest to others.
         let (again, surplus, _) = turn(&mut a, Duration::ZERO, &[]);
         assert_eq!((again.len(), surplus), (3, 0));
         let rest: Vec<u32> = all.into_iter().filter(|partition| !again.contains(partition)).collect();
@@ -525,7 +526,7 @@ mod tests {
         of_b.release("new").expect("it is the owner");
         b.leave().expect("no failures");
         assert_eq!(claim(&mut a, Duration::ZERO).1.as_deref(), Some("new"));
-        // What was begun in vain is removed with the claim.
+        // A claim removes the parts of an unfinished state.
         assert_eq!(parts(), 1);
     }
 }

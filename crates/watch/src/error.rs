@@ -1,27 +1,27 @@
-//! Why a watch cannot begin, or ended early.
+//! Errors of a watch.
 
 use std::fmt::Display;
 use std::path::Path;
 
 use thiserror::Error;
 
-/// Why a watch cannot begin, or ended early.
+/// The reason why a watch cannot begin, or ended early.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{about}: {message}")]
 pub struct WatchError {
-    /// The file, the source or the address that it is about.
+    /// The file, the source or the address.
     pub about: String,
     /// The reason.
     pub message: String,
 }
 
 impl WatchError {
-    /// An error about something with a name.
+    /// Makes an error with the name of its subject.
     pub fn new(about: impl Into<String>, message: impl Display) -> WatchError {
         WatchError { about: about.into(), message: message.to_string() }
     }
 
-    /// An error about a file.
+    /// Makes an error about a file.
     pub fn at(path: &Path, message: impl Display) -> WatchError {
         WatchError::new(path.display().to_string(), message)
     }

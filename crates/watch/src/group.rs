@@ -1,6 +1,6 @@
 //! Watches the partitions of a log, together with other monitors.
 //!
-//! Each partition that this monitor owns has a thread. Which ones these are is decided in [`omnilink_monitor::share`].
+//! Each partition that this monitor owns has a thread. [`omnilink_monitor::share`] decides which ones it owns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use crate::outlet::{Notice, Outlet};
 use crate::partition::{Partition, Restored, State};
 use crate::source::Source;
 
-/// How often to look at what has ended.
+/// The time between two checks for partitions that ended.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The entry that says what the states of a group are about.
+/// The entry that names the input of the states of a group.
 const INPUT: &str = "input";
 
 /// A monitor of a group that shares the partitions of a log.
 pub struct Group {
     /// The name of the source, for errors.
     pub name: String,
-    /// The name of the log, which the states of the group are about.
+    /// The name of the log that the states of the group belong to.
     pub stream: String,
     /// The log.
     pub log: Arc<dyn Log>,
     /// The store with the states of the group.
     pub store: Arc<dyn Store>,
-    /// Take over the partitions of a monitor of which nothing was heard for this long.
+    /// Take over the partitions of a monitor that has been silent for this long.
     pub lease: Duration,
 }
 
@@ -44,7 +44,7 @@ struct Running<'scope> {
     thread: ScopedJoinHandle<'scope, Result<Option<Counts>, WatchError>>,
 }
 
-/// What all partitions have in common.
+/// The parameters that all partitions share.
 struct Shared<'a> {
     group: &'a Group,
     judge: Arc<Judge>,
@@ -101,7 +101,7 @@ impl Group {
                     Err(error) => result = result.and(Err(error)),
                 }
             }
-            // Otherwise others wait until the lease is over.
+            // Without this, others wait until the lease is over.
             let _ = member.leave();
             result.map(|()| counts.unwrap_or_default())
         })
@@ -132,7 +132,7 @@ impl Group {
 }
 
 impl Shared<'_> {
-    /// Removes partitions that ended.
+    /// Removes partitions that have ended.
     fn reap(&self, running: &mut BTreeMap<u32, Running<'_>>) -> Result<(), WatchError> {
         let ended: Vec<u32> =
             running.iter().filter(|(_, running)| running.thread.is_finished()).map(|(number, _)| *number).collect();
@@ -145,7 +145,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Watches a partition on a thread. Its counts are known at the end if it was not lost.
+    /// Watches a partition on a thread, which returns its counts unless the partition was lost.
     fn start<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -174,10 +174,10 @@ fn join(thread: ScopedJoinHandle<'_, Result<Option<Counts>, WatchError>>) -> Res
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// A name that no other monitor has.
+/// Makes a unique name.
 fn member_name() -> String {
     let mut bytes = [0; 8];
-    // Without random numbers, the number of the process has to do.
+    // Without random numbers, the number of the process must suffice.
     let _ = getrandom::fill(&mut bytes);
     format!("{}-{:016x}", std::process::id(), u64::from_le_bytes(bytes))
 }

@@ -1,4 +1,4 @@
-//! What a monitor found in each interval of time. The interval that is not over is part of the stored position.
+//! The findings of a monitor in each interval of time. The stored position includes the unfinished interval.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -6,19 +6,18 @@ use std::time::{Duration, SystemTime};
 use omnilink_monitor::Monitor;
 use serde_json::{Value, json};
 
-/// What was found in an interval.
+/// The findings in an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// The time since it began.
     pub elapsed: Duration,
-    /// The number of operations that were checked: at least one.
+    /// The number of checked operations: at least one.
     pub checked: u64,
     /// The number of violations of each cause.
     pub violations: Vec<(String, u64)>,
 }
 
-/// An interval that is not over: its start in seconds since 1970, and the checked operations and the violations
-/// by cause until then.
+/// An unfinished interval: its start in seconds since 1970, and the checked operations and the violations by cause so far.
 type Saved = (u64, u64, BTreeMap<String, u64>);
 
 /// The intervals of one partition.
@@ -26,13 +25,13 @@ pub(crate) struct Intervals {
     every: Duration,
     /// When the interval began, since 1970.
     began: Duration,
-    /// What had been checked and found when the interval began.
+    /// The counts when the interval began.
     checked: u64,
     violations: BTreeMap<String, u64>,
 }
 
 impl Intervals {
-    /// Begins the first one, or continues the one that was stored.
+    /// Begins the first interval, or continues the stored one.
     pub(crate) fn new(every: Duration, monitor: &Monitor, saved: Option<&Value>) -> Intervals {
         let saved: Option<Saved> = saved.and_then(|saved| serde_json::from_value(saved.clone()).ok());
         match saved {
@@ -48,12 +47,12 @@ impl Intervals {
         Intervals { every, began: now(), checked: monitor.counts().checked, violations }
     }
 
-    /// The interval that is not over, for [`Intervals::new`].
+    /// The unfinished interval, for [`Intervals::new`].
     pub(crate) fn save(&self) -> Value {
         json!((self.began.as_secs(), self.checked, &self.violations))
     }
 
-    /// Ends the interval if it is time, or if it is the last one. `None` also for one without operations.
+    /// Ends the interval if it is due, or if it is the last one. Returns `None` for an interval without operations.
     pub(crate) fn end(&mut self, monitor: &Monitor, is_last: bool) -> Option<Interval> {
         let elapsed = now().saturating_sub(self.began);
         if !is_last && elapsed < self.every {
@@ -73,6 +72,6 @@ impl Intervals {
 
 /// The time since 1970.
 pub(crate) fn now() -> Duration {
-    // A clock before 1970 is as good as 1970 for a length.
+    // For a length of time, a clock before 1970 is as good as 1970.
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

@@ -33,11 +33,11 @@
 //!                      └── state and position: in one file (Watch), or in the store of a group of monitors (Group)
 //! ```
 //!
-//! A [`Watch`] has all of an input. A [`Group`] shares the partitions of a [`Log`](omnilink_monitor::share::Log) with other
+//! A [`Watch`] has the whole input. A [`Group`] shares the partitions of a [`Log`](omnilink_monitor::share::Log) with other
 //! monitors, and each partition has a thread with all of the above. State and position are stored together, so that every
-//! operation is checked once, whatever is killed when.
+//! operation is checked once, no matter which process is killed when.
 //!
-//! Nothing here prints. Sources open files, read the clock and, with the feature `http`, listen on addresses.
+//! The crate prints nothing. Sources open files, read the clock and, with the feature `http`, listen on addresses.
 
 mod directory;
 mod error;

@@ -1,4 +1,4 @@
-//! How to watch.
+//! The options of a watch.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use omnilink_monitor::MonitorOptions;
 
 use crate::status::Status;
 
-/// How to watch.
+/// The options of a watch.
 #[derive(Clone, Debug)]
 pub struct WatchOptions {
-    /// How to monitor.
+    /// The options of the monitor.
     pub monitor: MonitorOptions,
-    /// What a stored state is about, such as the specification, the key and the unit of time: a state about something else
-    /// is refused.
+    /// The subject of a stored state, such as the specification, the key and the unit of time. A watch refuses a state with
+    /// another subject.
     pub subject: String,
-    /// Check this often.
+    /// The time between two checks.
     pub every: Duration,
-    /// Store the state this often.
+    /// The time between two stored states.
     pub store_every: Duration,
     /// The length of the [intervals](crate::Interval) that an outlet gets.
     pub interval: Option<Duration>,
-    /// The input ends when all operations have come: processes that have not said that they are over are over too.
+    /// Whether the input ends only after all operations have arrived, so that all processes are over then.
     pub is_complete: bool,
-    /// What to keep up to date. It takes a look at every key.
+    /// The status to keep up to date. Each update visits every key.
     pub status: Option<Status>,
 }
 

@@ -1,4 +1,4 @@
-//! The side of the program that embeds a watch: it takes alerts, sets limits, and says when to stop.
+//! The side of the program that embeds a watch: it takes alerts, sets limits, and decides when to stop.
 
 use std::fmt;
 
@@ -8,47 +8,48 @@ use omnilink_monitor::Alert;
 use crate::error::WatchError;
 use crate::interval::Interval;
 
-/// Takes what a watch finds. The threads of all partitions call it.
+/// Takes the findings of a watch. The threads of all partitions call it.
 pub trait Outlet: Sync {
-    /// Takes alerts, at least one. With a stored state, those after it are told again when the watch continues. An error
-    /// ends the watch.
+    /// Takes alerts, at least one. A watch that continues from a stored state repeats the alerts after it. An error ends
+    /// the watch.
     fn alerts(&self, partition: Option<u32>, alerts: Vec<Alert>) -> Result<(), WatchError>;
 
-    /// Takes something to know about the input or the group.
+    /// Takes a notice about the input or the group.
     fn notice(&self, _notice: Notice) {}
 
-    /// Takes what was found in an interval, if [`WatchOptions::interval`](crate::WatchOptions::interval) has a length. An
+    /// Takes the findings of an interval, if [`WatchOptions::interval`](crate::WatchOptions::interval) has a length. An
     /// error ends the watch.
     fn interval(&self, _interval: Interval) -> Result<(), WatchError> {
         Ok(())
     }
 
-    /// The limits of the check of a key.
+    /// Returns the limits of the check of a key.
     fn limits(&self, _key: &str) -> Box<dyn Limits> {
         Box::new(Unlimited)
     }
 
-    /// Whether to stop before the input ends. The state is stored then, and the rest comes to the next watch.
+    /// Whether to stop before the input ends. The watch then stores its state, and the next watch gets the rest.
     fn is_stopped(&self) -> bool {
         false
     }
 }
 
-/// Something to know about the input or the group.
+/// A notice about the input or the group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A line cannot be read: its place, and why. It may quote the line as it is.
+    /// A line is unreadable: its place, and the reason. It may quote the line unescaped.
     Unreadable(String),
-    /// Most of the first operations came without an outcome. Told once.
+    /// Most of the first operations arrived without an outcome. Sent once.
     NoOutcomes {
         /// The number of these operations.
         unknown: u64,
         /// The number of all operations.
         operations: u64,
     },
-    /// A partition belongs to another monitor now, or may: why.
+    /// Another monitor owns a partition now, or may: the reason.
     Lost(String),
-    /// The store of the group does not answer: why. It is asked again, and nothing more is said until it answers.
+    /// The store of the group does not answer: the reason. The watch asks again, and sends no further notice until it
+    /// answers.
     Silent(String),
 }
 

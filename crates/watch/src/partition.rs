@@ -1,4 +1,4 @@
-//! One partition of the input, or all of it: its monitor, its source, and where its state is stored.
+//! One partition of the input, or all of it: its monitor, its source, and the place of its state.
 
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -29,7 +29,7 @@ pub(crate) struct Partition<'a> {
     outcomes: Outcomes,
 }
 
-/// A monitor, its position, and the interval that was not over there.
+/// A monitor, its position, and the interval that was unfinished there.
 pub(crate) struct Restored {
     pub(crate) monitor: Monitor,
     pub(crate) position: Position,
@@ -37,13 +37,13 @@ pub(crate) struct Restored {
 }
 
 impl Restored {
-    /// A new monitor, at the beginning of its input.
+    /// Makes a new monitor, at the beginning of its input.
     pub(crate) fn new(judge: Arc<Judge>, options: &WatchOptions) -> Restored {
         let monitor = Monitor::new(judge, options.monitor.clone());
         Restored { monitor, position: Position::default(), interval: None }
     }
 
-    /// The monitor that a state describes.
+    /// Reads the monitor from a stored state.
     pub(crate) fn read(text: &str, judge: Arc<Judge>, options: &WatchOptions) -> Result<Restored, BadCheckpoint> {
         let checkpoint = Checkpoint::read(text, &options.subject, judge, options.monitor.clone());
         let Checkpoint { position, monitor } = checkpoint?;
@@ -51,7 +51,7 @@ impl Restored {
     }
 }
 
-/// Where the state is stored.
+/// The place of the state.
 pub(crate) enum State {
     None,
     File(StateFile),
@@ -59,7 +59,7 @@ pub(crate) enum State {
     Group(Option<Claim>),
 }
 
-/// Counts operations that come without an outcome.
+/// Counts operations without an outcome.
 #[derive(Default)]
 struct Outcomes {
     operations: u64,
@@ -95,8 +95,8 @@ impl<'a> Partition<'a> {
         Partition { options, number, monitor, source, state, intervals, outcomes: Outcomes::default() }
     }
 
-    /// Watches until the input ends, it is stopped, or the partition is lost. What is certain by then is told and stored.
-    /// Returns false if the partition is lost.
+    /// Watches until the input ends, the outlet stops it, or the partition is lost. Reports and stores all findings that
+    /// are certain by then. Returns false if the partition is lost.
     pub(crate) fn run(&mut self, outlet: &dyn Outlet, is_stopped: &dyn Fn() -> bool) -> Result<bool, WatchError> {
         let every = self.options.every;
         let (mut ticked, mut saved) = (Instant::now(), Instant::now());
@@ -116,7 +116,7 @@ impl<'a> Partition<'a> {
                 self.show();
                 is_noted = self.note(outlet, false)?;
             }
-            // A state that is older than an interval that was told would lead to the same one again.
+            // A state older than a reported interval would lead to the same interval again.
             if saved.elapsed() >= self.options.store_every || is_noted {
                 saved = Instant::now();
                 if let Some(text) = self.text()?
@@ -126,8 +126,8 @@ impl<'a> Partition<'a> {
                 }
             }
         }
-        // The end of the input is no part of the state: with more input, the next monitor goes on as if there had been none.
-        // An interrupt ends the monitor, not the system: the rest comes to the next one.
+        // The state does not include the end of the input: with more input, the next monitor continues as if there had been
+        // no end. An interrupt ends the monitor, not the system: the next monitor gets the rest.
         let text = self.text()?;
         if is_over {
             let alerts = self.monitor.finish_within(self.options.is_complete, &|key| outlet.limits(key));
@@ -136,7 +136,7 @@ impl<'a> Partition<'a> {
         self.show();
         self.note(outlet, true)?;
         let Some(text) = text else { return Ok(true) };
-        // The last interval has the findings of the end.
+        // The last interval includes the findings at the end.
         let text = Checkpoint::at(&text, self.position()).map_err(|error| self.wrong(error))?;
         self.store(&text, outlet, true)
     }
@@ -160,7 +160,7 @@ impl<'a> Partition<'a> {
         if alerts.is_empty() { Ok(()) } else { outlet.alerts(self.number, alerts) }
     }
 
-    /// Tells an interval if it is over. Returns whether it did.
+    /// Reports an interval if it is over. Returns whether it did.
     fn note(&mut self, outlet: &dyn Outlet, is_last: bool) -> Result<bool, WatchError> {
         let over = self.intervals.as_mut().and_then(|intervals| intervals.end(&self.monitor, is_last));
         let is_noted = over.is_some();
@@ -174,7 +174,7 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// The position in the input, with the interval that is not over.
+    /// The position in the input, with the unfinished interval.
     fn position(&self) -> Value {
         let mut position = self.source.position();
         if let Some(intervals) = &self.intervals {
@@ -183,7 +183,7 @@ impl<'a> Partition<'a> {
         position
     }
 
-    /// The state, if it is to be stored.
+    /// The state as text, if it must be stored.
     fn text(&self) -> Result<Option<String>, WatchError> {
         if matches!(self.state, State::None) {
             return Ok(None);

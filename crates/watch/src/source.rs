@@ -1,5 +1,5 @@
-//! Where operations come from: a stream of lines such as standard input, a file or a directory to which recorders write, a
-//! partition of a log, or spans that are sent here.
+//! Sources of operations: a stream of lines such as standard input, a file or a directory to which recorders write, a
+//! partition of a log, or received spans.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -20,32 +20,32 @@ use serde_json::{Value, json};
 use crate::error::WatchError;
 use crate::written::{MOST_BYTES, Written};
 
-/// The most lines that are handed over at once.
+/// The maximum number of lines in a batch.
 const BATCH: usize = 1024;
 
-/// How often a directory is looked at.
+/// The time between two looks at a directory.
 const POLL: Duration = Duration::from_millis(20);
 
-/// The most batches that wait: few, so that a monitor that falls behind slows the source down instead of filling the
-/// memory.
+/// The maximum number of waiting batches: few, so that a monitor that falls behind slows the source down instead of filling
+/// the memory.
 const MOST_BATCHES: usize = 16;
 
-/// What came.
+/// The received part of a source.
 pub(crate) enum Came {
-    /// Lines, each or why it cannot be read.
+    /// Lines, or the reasons why they are unreadable.
     Lines(Vec<Result<Line, String>>),
-    /// The source cannot be read any more.
+    /// The source is no longer readable.
     Failed(String),
 }
 
 pub(crate) type Batch = (Came, Position);
 
-/// How to read.
+/// The options for reading a source.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// Lines begin after the stored position, instead of being sent again from the first on.
+    /// Whether lines begin after the stored position, not with the first line again.
     pub continues: bool,
-    /// The time after which an operation that is open in a file counts as one of unknown outcome.
+    /// The time after which an open operation in a file counts as one of unknown outcome.
     pub patience: Duration,
     /// Whether the end of a file is the end of the input.
     pub is_complete: bool,
@@ -57,14 +57,14 @@ impl Default for ReadOptions {
     }
 }
 
-/// How far a source has been read: lines of a stream, bytes of a file, or operations of each segment.
+/// The position in a source: lines of a stream, bytes of a file, or operations of each segment.
 #[derive(Clone, Debug, Default)]
 pub struct Position {
     lines: u64,
-    /// A digest of these lines, which tells whether the input is still the same.
+    /// A digest of these lines, which shows whether the input is still the same.
     digest: u64,
     segments: BTreeMap<String, u64>,
-    /// The place in a file, and the lines before it whose operations are not over, by place and length.
+    /// The place in a file, and the earlier lines of operations that are not over, by place and length.
     file: (u64, Vec<(u64, u64)>),
     /// The position in a partition of a log.
     message: Option<u64>,
@@ -120,7 +120,7 @@ impl Source {
         Source::spawn(name, position, move |sender| follow_log(&*log, partition, from, sender))
     }
 
-    /// What other threads send. It has no position: what was sent before a restart has to be sent again.
+    /// Makes a source that receives from other threads. It has no position: they must repeat everything after a restart.
     #[cfg(feature = "http")]
     pub(crate) fn channel(name: &str) -> (SyncSender<Batch>, Source) {
         let (sender, batches) = sync_channel(MOST_BATCHES);
@@ -133,14 +133,14 @@ impl Source {
         Source { name, batches, position: position.clone() }
     }
 
-    /// What came within this time.
+    /// Returns the part received within this time.
     pub(crate) fn receive(&mut self, within: Duration) -> Result<Came, RecvTimeoutError> {
         let (came, position) = self.batches.recv_timeout(within)?;
         self.position = position;
         Ok(came)
     }
 
-    /// The position after everything that was received.
+    /// The position after all received parts.
     pub(crate) fn position(&self) -> Value {
         let Position { lines, digest, segments, file, message } = &self.position;
         json!({ "lines": lines, "digest": digest, "segments": segments, "file": file, "message": message })
@@ -162,7 +162,7 @@ impl Position {
     }
 }
 
-/// Reads lines. Unless the input continues at the position, it begins again, with lines that are skipped.
+/// Reads lines. Unless the input continues at the position, it begins again, and the lines before the position are skipped.
 fn read_lines(input: impl Read, mut position: Position, continues: bool, sender: &SyncSender<Batch>) {
     let (skipped, expected) = match continues {
         true => (position.lines, position.digest),
@@ -193,7 +193,7 @@ fn read_lines(input: impl Read, mut position: Position, continues: bool, sender:
             };
             batch.push(text.and_then(|text| lines.read(text)).map_err(|why| format!("line {number}: {why}")));
         }
-        // Nothing more is here at once: the rest may come much later.
+        // The next line may arrive much later.
         let is_all = input.buffer().is_empty();
         if batch.len() >= BATCH || (is_all && !batch.is_empty()) {
             let lines = Came::Lines(std::mem::take(&mut batch));
@@ -205,7 +205,7 @@ fn read_lines(input: impl Read, mut position: Position, continues: bool, sender:
     let _ = sender.send((Came::Lines(batch), position));
 }
 
-/// Reads a line, of which at most one byte more than allowed is kept, and adds it to a digest; `None` at the end.
+/// Reads a line and adds it to a digest; `None` at the end. Keeps at most one byte more than allowed.
 fn read_line(input: &mut impl BufRead, digest: &mut u64) -> io::Result<Option<Vec<u8>>> {
     let (mut line, mut is_empty) = (Vec::new(), true);
     loop {
@@ -277,19 +277,19 @@ fn follow_log(log: &dyn Log, partition: u32, mut position: Position, sender: &Sy
     }
 }
 
-/// A segment that is still written to.
+/// A segment to which a recorder still writes.
 struct Growing {
     reader: SegmentReader<File>,
     process: Arc<str>,
-    /// The operation that has not returned.
+    /// The open operation.
     open: Option<Record>,
-    /// The operations to leave out, because an earlier monitor had them.
+    /// The number of operations to skip, because an earlier monitor had them.
     skipped: u64,
 }
 
 /// Reads the segments of a directory as they grow.
 fn follow(directory: &Path, mut position: Position, sender: &SyncSender<Batch>) {
-    // `None` for those that are closed and read.
+    // `None` for segments that are closed and read.
     let mut segments: BTreeMap<String, Option<Growing>> = BTreeMap::new();
     loop {
         let mut batch = Vec::new();
@@ -317,7 +317,7 @@ fn follow(directory: &Path, mut position: Position, sender: &SyncSender<Batch>) 
     }
 }
 
-/// Opens the segments that are new and have their header, and forgets those that were read and are gone.
+/// Opens new segments that have their header, and forgets segments that were read and removed.
 fn find_segments(
     directory: &Path,
     segments: &mut BTreeMap<String, Option<Growing>>,
@@ -337,7 +337,7 @@ fn find_segments(
         }
         let file = File::open(&path).map_err(|error| format!("{name}: {error}"))?;
         let reader = SegmentReader::new(name.clone(), file).map_err(|error| error.to_string())?;
-        // Otherwise its header is not complete yet.
+        // Without a process, its header is not complete yet.
         if let Some(process) = reader.process().cloned() {
             let skipped = position.segments.get(&name).copied().unwrap_or(0);
             segments.insert(name, Some(Growing { reader, process, open: None, skipped }));
@@ -349,7 +349,7 @@ fn find_segments(
 }
 
 impl Growing {
-    /// Reads what was added. Returns whether it is closed.
+    /// Reads the added operations. Returns whether the segment is closed.
     fn read(&mut self, batch: &mut Vec<Result<Line, String>>, count: &mut u64) -> Result<bool, String> {
         let process = &self.process;
         let progress = |time, is_last| Line::Progress { process: process.clone(), time, operations: None, is_last };

@@ -32,7 +32,7 @@ impl StateFile {
         }
     }
 
-    /// The text that was written last, if there is one.
+    /// Reads the last stored text, if there is one.
     pub(crate) fn read(&self) -> Result<Option<String>, WatchError> {
         match fs::read_to_string(&self.path) {
             Ok(text) => Ok(Some(text)),
@@ -41,7 +41,7 @@ impl StateFile {
         }
     }
 
-    /// Replaces it, completely or not at all, also if the machine fails.
+    /// Replaces the text, completely or not at all, even if the machine fails.
     pub(crate) fn write(&self, text: &str) -> Result<(), WatchError> {
         let synchronize = || match self.path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
             Some(directory) => File::open(directory)?.sync_all(),
@@ -52,7 +52,7 @@ impl StateFile {
     }
 }
 
-/// Replaces a file by way of a new one, completely or not at all. The name is durable only when the directory was
+/// Replaces a file by renaming a new one, completely or not at all. The name is durable only after the directory was
 /// synchronized.
 pub(crate) fn replace(path: &Path, new: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let mut file = File::create(new)?;
@@ -61,7 +61,7 @@ pub(crate) fn replace(path: &Path, new: &Path, parts: &[&[u8]]) -> io::Result<()
     fs::rename(new, path)
 }
 
-/// The path of a file that belongs to another one.
+/// The path of a companion of a file.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);

@@ -1,4 +1,4 @@
-//! What the monitors of all partitions last said: counts, causes and progress, for people who look at a running watch.
+//! The last reports of the monitors of all partitions: counts, causes and progress, for the users of a running watch.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,19 +8,19 @@ use omnilink_monitor::{Cause, Counts, Monitor};
 
 use crate::interval::now;
 
-/// A watch that has not said anything for this long is not healthy.
+/// A watch that has been silent for this long is not healthy.
 const SILENT: Duration = Duration::from_secs(60);
 
-/// The most causes of a partition, and of all together.
+/// The maximum number of causes, of a partition and of all together.
 const MOST_CAUSES: usize = 100;
 
-/// The most keys of a partition, and of all together.
+/// The maximum number of keys, of a partition and of all together.
 const MOST_KEYS: usize = 5;
 
-/// The most entries of progress.
+/// The maximum number of entries of progress.
 const MOST_PROGRESS: usize = 30;
 
-/// What the monitors of all partitions last said. Clones share it.
+/// The last reports of the monitors of all partitions. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Status(Arc<Mutex<Said>>);
 
@@ -33,7 +33,7 @@ struct Said {
     since: Option<Instant>,
 }
 
-/// What the monitor of a partition said.
+/// The last report of the monitor of a partition.
 #[derive(Debug)]
 struct Part {
     counts: Counts,
@@ -41,12 +41,12 @@ struct Part {
     widest: Vec<(String, usize)>,
 }
 
-/// What was checked and found since the last entry.
+/// The checked operations and the violations since the last entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The time since 1970.
     pub at: Duration,
-    /// The number of operations that were checked.
+    /// The number of checked operations.
     pub checked: u64,
     /// The number of violations.
     pub violations: u64,
@@ -72,7 +72,7 @@ impl Status {
         causes
     }
 
-    /// The keys with the most operations that are not settled, with their number: at most 5.
+    /// The keys with the most unsettled operations, and their numbers: at most 5.
     pub fn widest(&self) -> Vec<(String, usize)> {
         let said = self.said();
         let mut widest: Vec<(String, usize)> =
@@ -87,12 +87,12 @@ impl Status {
         self.said().recent.iter().cloned().collect()
     }
 
-    /// Whether the watch has said something within a minute.
+    /// Whether the watch has reported within a minute.
     pub fn is_healthy(&self) -> bool {
         self.said().since.is_some_and(|since| since.elapsed() < SILENT)
     }
 
-    /// Takes over what the monitor of a partition has to say.
+    /// Takes the report of the monitor of a partition.
     pub(crate) fn update(&self, partition: u32, monitor: &Monitor) {
         let part = Part {
             counts: monitor.counts(),
@@ -104,7 +104,7 @@ impl Status {
         said.note_progress();
     }
 
-    /// Forgets a partition that another monitor has now.
+    /// Forgets a partition that another monitor owns now.
     pub(crate) fn remove(&self, partition: u32) {
         let mut said = self.said();
         said.partitions.remove(&partition);
@@ -112,7 +112,7 @@ impl Status {
         said.before = (checked, violations);
     }
 
-    /// Says that the watch lives, although it may have no partition.
+    /// Notes that the watch lives, although it may have no partition.
     pub(crate) fn note_alive(&self) {
         self.said().since = Some(Instant::now());
     }

@@ -1,4 +1,4 @@
-//! A watch: one monitor on all of an input.
+//! A watch: one monitor on a whole input.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::partition::{Partition, Restored, State};
 use crate::source::{Position, Source};
 use crate::state::StateFile;
 
-/// A monitor that has all of an input to itself.
+/// A monitor of a whole input.
 pub struct Watch {
     options: WatchOptions,
     restored: Restored,
@@ -21,7 +21,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins, or continues from the state in this file, which is stored there from then on.
+    /// Begins, or continues from the state in this file. The watch stores its state there.
     pub fn begin(
         judge: impl Into<Arc<Judge>>,
         options: WatchOptions,
@@ -40,7 +40,7 @@ impl Watch {
         Ok(Watch { options, restored, state: State::File(file) })
     }
 
-    /// The number of alerts before the state was stored. Later ones are told again.
+    /// The number of alerts before the state was stored. The watch repeats later ones.
     pub fn alerts(&self) -> u64 {
         self.restored.monitor.alerts()
     }
@@ -50,7 +50,8 @@ impl Watch {
         &self.restored.position
     }
 
-    /// Watches until the input ends or the outlet stops it. Returns what was counted, also before the state was stored.
+    /// Watches until the input ends or the outlet stops it. Returns the counts, including those before the state was
+    /// stored.
     pub fn run(self, source: Source, outlet: &dyn Outlet) -> Result<Counts, WatchError> {
         let mut partition = Partition::new(&self.options, None, self.restored, source, self.state);
         partition.run(outlet, &|| outlet.is_stopped())?;

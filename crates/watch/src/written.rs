@@ -1,8 +1,8 @@
 //! Follows a file of JSON Lines while a recorder writes to it.
 //!
-//! A recorder writes the line of an operation when it begins, and overwrites it when it ends, so that a program that is killed
-//! loses nothing. An operation is taken when its line is final: it says how the operation ended, or the process has gone on
-//! after it, or it has not changed for so long that its outcome counts as unknown. Until then its process is known to be busy.
+//! A recorder writes the line of an operation when it begins, and overwrites it when it ends, so that a killed program
+//! loses nothing. The source takes an operation when its line is final: it says how the operation ended, or the process has
+//! continued, or it has not changed for so long that its outcome counts as unknown. Until then its process counts as busy.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,10 +16,10 @@ use omnilink_history::End;
 use omnilink_history::format::json::Json;
 use omnilink_monitor::{Item, Line, Lines};
 
-/// The most bytes of a line. A longer one is not kept, and cannot be read.
+/// The maximum size of a line, in bytes. A longer line is unreadable.
 pub(crate) const MOST_BYTES: usize = 16 << 20;
 
-/// The bytes that are read at once.
+/// The number of bytes to read at once.
 const CHUNK: usize = 1 << 16;
 
 /// A file that grows.
@@ -30,9 +30,9 @@ pub(crate) struct Written {
     offset: u64,
     /// The number of that line.
     number: u64,
-    /// Lines whose operations were not over when the state was stored, by place and length.
+    /// Lines of operations that were not over when the state was stored, by place and length.
     unread: Vec<(u64, u64)>,
-    /// Lines whose operations are not over, by place.
+    /// Lines of operations that are not over, by place.
     open: BTreeMap<u64, Open>,
     /// The time after which an operation that is not over is of unknown outcome.
     patience: Duration,
@@ -46,11 +46,11 @@ struct Open {
     said: Instant,
 }
 
-/// Lines, each or the reason why it cannot be read.
+/// Lines, or the reasons why they are unreadable.
 pub(crate) type Read = Vec<Result<Line, String>>;
 
 impl Written {
-    /// Opens the file at this place, with these lines before it whose operations were not over, by place and length.
+    /// Opens the file at this place, with the earlier lines of operations that were not over, by place and length.
     pub(crate) fn open(path: &Path, offset: u64, open: &[(u64, u64)], patience: Duration) -> io::Result<Written> {
         let file = File::open(path)?;
         if file.metadata()?.len() < offset {
@@ -61,12 +61,12 @@ impl Written {
         Ok(Written { file, lines, offset, number: 0, unread, open: BTreeMap::new(), patience })
     }
 
-    /// The place behind the last whole line, and the lines before it whose operations are not over.
+    /// The place behind the last whole line, and the earlier lines of operations that are not over.
     pub(crate) fn position(&self) -> (u64, Vec<(u64, u64)>) {
         (self.offset, self.open.iter().map(|(place, open)| (*place, open.text.len() as u64)).collect())
     }
 
-    /// Reads the lines that were added or have changed.
+    /// Reads new and changed lines.
     pub(crate) fn poll(&mut self) -> io::Result<Read> {
         let mut read = Vec::new();
         for (place, length) in std::mem::take(&mut self.unread) {
@@ -75,7 +75,7 @@ impl Written {
         }
         self.look_again(&mut read)?;
         let mut chunk = self.at(self.offset, CHUNK)?;
-        // A line that is longer than a chunk.
+        // The line is longer than a chunk.
         while !chunk.contains(&b'\n') && chunk.len() >= CHUNK && chunk.len() <= MOST_BYTES {
             chunk = self.at(self.offset, chunk.len() * 2)?;
         }
@@ -94,7 +94,7 @@ impl Written {
         Ok(read)
     }
 
-    /// Takes the operations that are not over as they are: of unknown outcome.
+    /// Takes the operations that are not over as operations of unknown outcome.
     pub(crate) fn finish(&mut self) -> Read {
         std::mem::take(&mut self.open).into_values().map(|open| Ok(Line::Operation(open.item))).collect()
     }
@@ -121,7 +121,7 @@ impl Written {
         read.push(line);
     }
 
-    /// Takes the operations of a process that another one follows.
+    /// Takes the open operations of a process that has continued.
     fn go_on(&mut self, process: &Arc<str>, place: u64, read: &mut Read) {
         let is_before = |(at, open): &(&u64, &Open)| **at < place && open.item.process == *process;
         let before: Vec<u64> = self.open.iter().filter(is_before).map(|(at, _)| *at).collect();
@@ -129,7 +129,7 @@ impl Written {
         read.extend(over.map(|open| Ok(Line::Operation(open.item))));
     }
 
-    /// Looks at the lines of operations that were not over.
+    /// Rereads the lines of operations that were not over.
     fn look_again(&mut self, read: &mut Read) -> io::Result<()> {
         let places: Vec<u64> = self.open.keys().copied().collect();
         for place in places {
@@ -145,7 +145,7 @@ impl Written {
                 }
                 continue;
             }
-            // A line that is being written may not be whole.
+            // A line may be incomplete while the recorder writes it.
             let Ok(line) = std::str::from_utf8(&text) else { continue };
             match self.lines.read(line) {
                 // The operation has another line.
@@ -163,7 +163,7 @@ impl Written {
         Ok(())
     }
 
-    /// At most this many bytes at a place.
+    /// Reads at most this many bytes at a place.
     fn at(&self, place: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
         let mut count = 0;
@@ -180,13 +180,13 @@ impl Written {
     }
 }
 
-/// Whether the line of an operation says nothing about its end, so that it may be replaced.
+/// Whether the line of an operation does not say how it ended, so that the recorder may replace it.
 fn is_open(text: &str) -> bool {
     let says = |json: &Json| ["end", "latest", "failed", "outcome"].iter().any(|name| json.field(name).is_some());
     Json::parse(text.trim()).is_ok_and(|json| json.field("action").is_some() && !says(&json))
 }
 
-/// The process runs an operation: it starts no other one before that.
+/// Reports a process as busy: it starts no other operation before this one ends.
 fn busy(item: &Item) -> Line {
     debug_assert!(matches!(item.end, End::Unknown { .. }));
     Line::Progress { process: item.process.clone(), time: item.start, operations: item.seq, is_last: false }

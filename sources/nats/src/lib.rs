@@ -1,8 +1,7 @@
 //! Operations from NATS JetStream, and a store that monitors share in its key-value store.
 //!
-//! A partition of a stream is a subject that ends in its number: `ops.0`, `ops.1` and so on. Its position is the number of a
-//! message in the stream. There are no acknowledgements: the position is stored with the state that it belongs to, and
-//! nothing else counts.
+//! A partition of a stream is a subject that ends in its number: `ops.0`, `ops.1` and so on. Its position is the number of
+//! a message in the stream. There are no acknowledgements: the position is stored with the state that it belongs to.
 //!
 //! ```no_run
 //! use omnilink_monitor::share::Log;
@@ -31,22 +30,22 @@ use omnilink_monitor::share::{Entry, Log, Message, Store, StoreError};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-/// The most bytes of an entry: messages have at most a million.
+/// The maximum size of an entry, in bytes: messages have at most a million.
 const MOST_BYTES: usize = 512 << 10;
 
-/// The most messages that are handed over at once.
+/// The maximum number of messages to pass on at once.
 const MOST_MESSAGES: usize = 1024;
 
-/// How long to wait for a message.
+/// The maximum time to wait for a message.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// How long to wait for an answer of the server.
+/// The maximum time to wait for an answer of the server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often the stream is asked whether messages were deleted.
+/// The time between two questions whether messages were deleted.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
 
-/// How to connect.
+/// The options of a connection.
 #[derive(Clone, Debug)]
 pub struct NatsOptions<'a> {
     /// The servers, such as `nats://127.0.0.1:4222`, separated by commas.
@@ -55,7 +54,7 @@ pub struct NatsOptions<'a> {
     pub stream: &'a str,
     /// The number of partitions.
     pub partitions: u32,
-    /// The name that monitors of one group have in common.
+    /// The common name of the monitors of a group.
     pub group: &'a str,
     /// A file with credentials, as the tools of NATS write it.
     pub credentials: Option<&'a Path>,
@@ -66,7 +65,7 @@ pub struct Nats {
     runtime: Runtime,
     client: Client,
     stream: stream::Stream,
-    /// What the subjects of partitions begin with.
+    /// The prefix of the subjects of partitions.
     subject: String,
     partitions: u32,
     store: kv::Store,
@@ -104,7 +103,7 @@ impl Nats {
         Ok(Nats { runtime, client, stream, subject, partitions, store })
     }
 
-    /// Waits for an answer, but not for ever.
+    /// Waits a limited time for an answer.
     fn ask<T, E: std::fmt::Display>(&self, question: impl Future<Output = Result<T, E>>) -> Result<T, StoreError> {
         let answer = self.runtime.block_on(async { timeout(PATIENCE, question).await });
         match answer {
@@ -118,7 +117,7 @@ fn wrong(error: impl std::fmt::Display) -> StoreError {
     StoreError(error.to_string())
 }
 
-/// What the subjects of partitions begin with: the stream has `ops.*`, or `ops.>`.
+/// The prefix of the subjects of partitions: the stream has `ops.*`, or `ops.>`.
 fn subject_of(subjects: &[String], stream: &str) -> Result<String, StoreError> {
     let mut prefixes = subjects.iter().filter_map(|subject| subject.strip_suffix('*').or(subject.strip_suffix('>')));
     match (prefixes.next(), prefixes.next()) {
@@ -204,7 +203,7 @@ impl Log for Nats {
     }
 }
 
-/// Reads a subject from a position on, also after the server was gone.
+/// Reads a subject from a position on, even after an outage of the server.
 struct Follower {
     client: Client,
     stream: stream::Stream,
@@ -212,20 +211,20 @@ struct Follower {
     /// The number of the last message that was read.
     last: u64,
     messages: Option<Box<pull::Ordered>>,
-    /// How often the client had connected when they were asked for.
+    /// The number of connections of the client when the messages were requested.
     connects: u64,
-    /// When the stream was asked last, and how many messages had been deleted in its middle.
+    /// The time of the last question to the stream, and the number of messages that had been deleted in its middle.
     asked: Option<(Instant, u64)>,
 }
 
 impl Follower {
-    /// What came within a moment.
+    /// The messages that arrived within a moment.
     async fn next(&mut self) -> Vec<Message> {
         let mut batch = Vec::new();
         if self.asked.is_none_or(|(at, _)| at.elapsed() > CHECK_EVERY) {
             batch.extend(self.missing().await);
         }
-        // A server that was started again has forgotten who asked.
+        // A restarted server has forgotten its clients.
         let connects = self.client.statistics().connects.load(Ordering::Relaxed);
         if self.messages.is_none() || self.connects != connects {
             self.connects = connects;
@@ -240,7 +239,7 @@ impl Follower {
             match timeout(wait, messages.next()).await {
                 Ok(Some(Ok(message))) => {
                     let Ok(at) = message.info().map(|info| info.stream_sequence) else { continue };
-                    // After the server was gone, messages may come again.
+                    // After an outage of the server, messages may arrive again.
                     if at > self.last {
                         self.last = at;
                         batch.push(Message::Lines { at, text: message.message.payload.to_vec() });
@@ -267,7 +266,7 @@ impl Follower {
         consumer.messages().await.ok().map(Box::new)
     }
 
-    /// Whether messages were deleted that may not have been read. The stream does not tell of which subject they were.
+    /// Whether messages were deleted that may not have been read. The stream does not name their subjects.
     async fn missing(&mut self) -> Option<Message> {
         let state = timeout(PATIENCE, self.stream.get_info()).await.ok()?.ok()?.state;
         let deleted = state.deleted_count.unwrap_or(0);

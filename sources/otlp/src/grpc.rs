@@ -14,7 +14,7 @@ use tonic::{Request, Response, Status};
 
 use crate::spans;
 
-/// Why spans are not taken.
+/// The reason why spans are refused.
 #[derive(Clone, Debug)]
 pub enum Refused {
     /// They are wrong: sending them again does not help.
@@ -23,19 +23,19 @@ pub enum Refused {
     Ending,
 }
 
-/// What takes spans.
+/// The receiver of spans.
 pub type Sink = Arc<dyn Fn(Spans) -> Result<(), Refused> + Send + Sync>;
 
-/// Tells whether a caller may send spans.
+/// Decides whether a caller may send spans.
 pub type IsAllowed = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
-/// How to receive.
+/// The options of a receiver.
 pub struct GrpcOptions {
-    /// Whether what a caller sends as `authorization` is enough.
+    /// Decides whether the `authorization` of a caller suffices.
     pub is_allowed: IsAllowed,
     /// A certificate and its key, as PEM.
     pub tls: Option<(Vec<u8>, Vec<u8>)>,
-    /// The most bytes of a request.
+    /// The maximum size of a request, in bytes.
     pub most_bytes: usize,
 }
 

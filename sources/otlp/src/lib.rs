@@ -1,6 +1,6 @@
 //! Receives spans of OpenTelemetry: OTLP in protobuf, and with the feature `grpc` over gRPC.
 //!
-//! What a span means is decided in [`omnilink_history::format::otlp`]; here it only gets there.
+//! [`omnilink_history::format::otlp`] decides the meaning of a span; this crate only delivers it.
 //!
 //! ```
 //! let spans = omnilink_otlp::decode(b"")?;

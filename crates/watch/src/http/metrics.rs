@@ -1,4 +1,4 @@
-//! `/metrics` for Prometheus, `/health`, and a page of the program, for what was seen so far.
+//! Serves `/metrics` for Prometheus, `/health`, and a page of the program about the operations seen so far.
 //!
 //! They show keys and values of operations: all users of machines that reach the address can read them, unless there is a
 //! token.

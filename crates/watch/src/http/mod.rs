@@ -1,8 +1,8 @@
-//! Addresses on which a watch answers: to whom, and over what.
+//! Addresses on which a watch answers: the clients it answers, and the protocol.
 //!
-//! With a token, only requests that send it are answered, and with a certificate only those over TLS. Without a token, a
-//! request to the loopback interface has to name this machine as its host: a page from elsewhere can make its own name point
-//! here.
+//! With a token, it answers only requests that send the token, and with a certificate only requests over TLS. Without a
+//! token, a request to the loopback interface has to name this machine as its host: a page from elsewhere can make its own
+//! name point here.
 
 mod metrics;
 mod spans;
@@ -30,17 +30,17 @@ pub use spans::SpanReceiver;
 /// The time after which a silent client is disconnected.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Takes the status of a request that was refused, and why. The text may quote the request as it is.
+/// Takes the status of a refused request, and the reason. The text may quote the request unescaped.
 pub type OnRefusal = Arc<dyn Fn(u16, &str) + Send + Sync>;
 
-/// Who is answered on an address, and over what.
+/// The clients that an address answers, and the protocol.
 #[derive(Clone)]
 pub struct Access {
-    /// What requests have to send as `Authorization: Bearer TOKEN`, if not everything is answered.
+    /// The token that requests must send as `Authorization: Bearer TOKEN`, if there is one.
     pub token: Option<String>,
     /// The certificate and its key, as PEM; without TLS if `None`.
     pub tls: Option<(Vec<u8>, Vec<u8>)>,
-    /// Called for each request that is refused.
+    /// Called for each refused request.
     pub on_refusal: OnRefusal,
 }
 
@@ -51,7 +51,7 @@ impl Default for Access {
 }
 
 impl fmt::Debug for Access {
-    /// Shows no secret.
+    /// Prints no secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (has_token, has_tls) = (self.token.is_some(), self.tls.is_some());
         f.debug_struct("Access").field("token", &has_token).field("tls", &has_tls).finish_non_exhaustive()
@@ -79,7 +79,7 @@ impl Bound {
 }
 
 impl Access {
-    /// Whether a request that sends this as `Authorization` is answered. Takes a time that does not tell where it differs.
+    /// Whether to answer a request with this `Authorization`. The time it takes does not reveal where the token differs.
     fn is_allowed(&self, given: &[u8]) -> bool {
         let Some(expected) = &self.token else { return true };
         let Some((scheme, given)) = given.split_at_checked("Bearer ".len()) else { return false };
@@ -133,7 +133,7 @@ impl Access {
     }
 }
 
-/// Who may enter one address.
+/// The requests that may enter one address.
 struct Door {
     access: Access,
     /// The hosts that a request may name; any if `None`.
@@ -141,7 +141,7 @@ struct Door {
 }
 
 impl Door {
-    /// Why a request is not answered.
+    /// Returns the status and the reason if a request must be refused.
     fn refuses(&self, request: &Request<Incoming>) -> Option<(StatusCode, &'static str)> {
         let header = |name| request.headers().get(name).map_or(&b""[..], |given: &HeaderValue| given.as_bytes());
         let is_here = |hosts: &Vec<String>| hosts.iter().any(|host| host.as_bytes() == header(header::HOST));

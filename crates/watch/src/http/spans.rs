@@ -24,7 +24,7 @@ use crate::source::{Batch, Came, Position, Source};
 /// The most bytes of a request.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Receives spans, on any number of addresses: all share what is known of the hosts.
+/// Receives spans on any number of addresses, which share the data about hosts.
 #[derive(Clone)]
 pub struct SpanReceiver {
     live: Arc<Mutex<Live>>,
@@ -32,15 +32,15 @@ pub struct SpanReceiver {
 }
 
 impl SpanReceiver {
-    /// A receiver, and the source of what it receives. What was received before a restart is lost unless the sender sends
-    /// it again: there is no position.
+    /// Makes a receiver, and a source of its operations. There is no position: operations received before a restart are
+    /// lost unless the sender sends them again.
     pub fn new() -> (SpanReceiver, Source) {
         let (sender, source) = Source::channel("spans");
         (SpanReceiver { live: Arc::default(), sender }, source)
     }
 
-    /// Hands over what a request holds. Waits if the monitor falls behind, so that the senders do. False if the monitor is
-    /// ending.
+    /// Passes on the operations of a request. Waits if the monitor falls behind, so that the senders wait. Returns false if
+    /// the monitor is ending.
     fn take(&self, read: impl FnOnce(&mut Live) -> Result<Vec<Arrived>, FormatError>) -> Result<bool, FormatError> {
         let arrived = read(&mut self.live.lock().unwrap_or_else(PoisonError::into_inner))?;
         let lines = Came::Lines(arrived.into_iter().map(|arrived| Ok(line(arrived))).collect());
@@ -61,7 +61,7 @@ impl SpanReceiver {
         })
     }
 
-    /// The answer to a request, or why it is refused.
+    /// Answers a request, or returns the reason to refuse it.
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, (StatusCode, String)> {
         let refuse = |status, why: &str| Err((status, format!("{why}\n")));
         if request.uri().path() != "/v1/traces" {
