@@ -8,11 +8,11 @@
 //!
 //! `po` is the order of each process, `hb` the order of the level, `;` composes, `[f]` keeps operations of a kind.
 //!
-//! The search extends `lin` by one operation at a time and gives it a least set of visible operations that explains
-//! its results. No execution is lost by that (Emmi and Enea, theorem 1), because every relation of this grammar grows
-//! with `vis` and lies inside `lin`: a smaller set demands less of later operations, and what an operation has to see
-//! depends only on operations before it. Complement, difference and converse do not have these properties, so the
-//! parser refuses them.
+//! The search extends `lin` by one operation at a time and gives it a least set of visible operations that explains its
+//! results. It loses no execution by that (Emmi and Enea, theorem 1), because every relation of this grammar grows with
+//! `vis` and lies inside `lin`: a smaller set demands less of later operations, and the operations that an operation has to
+//! see depend only on operations before it. Complement, difference and converse do not have these properties, so the parser
+//! refuses them.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::visibility::Visibility;
 /// A demand on an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axiom {
-    /// What has to contain the relation.
+    /// The side that has to contain the relation.
     pub side: Side,
     /// The relation.
     pub relation: Relation,
@@ -34,7 +34,7 @@ pub struct Axiom {
 /// The left side of an axiom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// What operations see.
+    /// The visible operations.
     Vis,
     /// The order of all operations.
     Lin,
@@ -49,7 +49,7 @@ pub enum Atom {
     Hb,
     /// The order of the execution.
     Lin,
-    /// What operations see.
+    /// The visible operations.
     Vis,
 }
 
@@ -85,18 +85,18 @@ pub enum Filter {
     Except(Vec<Arc<str>>),
 }
 
-/// Why an axiom cannot be read, or is refused.
+/// The reason why an axiom cannot be read, or is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AxiomError {
     /// It does not begin with a side.
     #[error("does not begin with `vis >=` or `lin >=`")]
     Side,
-    /// Something else should be there.
+    /// The parser expected another token.
     #[error("has `{found}` where {expected} should be")]
     Expected {
-        /// What is there.
+        /// The token found.
         found: String,
-        /// What should be.
+        /// The expected token.
         expected: &'static str,
     },
     /// An operator under which a least visible set is not enough.
@@ -127,8 +127,8 @@ impl Axiom {
         Ok(Axiom { side, relation, text: text.trim().to_owned() })
     }
 
-    /// True if every operation that sees as much as this visibility demands satisfies the axiom, if the order contains
-    /// session order. If false, it may still.
+    /// True if every operation with at least this visibility satisfies the axiom, if the order contains session order. If
+    /// false, the operation may still satisfy it.
     pub(crate) fn is_implied_by(&self, visibility: Visibility) -> bool {
         let Some(path) = self.relation.path() else { return visibility == Visibility::Complete };
         let (hidden, seen): (Vec<Atom>, Vec<Atom>) = path.iter().partition(|&&atom| atom == Atom::Po);
@@ -157,7 +157,7 @@ impl Relation {
         Relation::Then(Box::new(first), Box::new(second))
     }
 
-    /// True if the atom is in it.
+    /// True if the relation mentions the atom.
     pub(crate) fn mentions(&self, atom: Atom) -> bool {
         match self {
             Relation::Atom(own) => *own == atom,
@@ -178,7 +178,7 @@ impl Relation {
         }
     }
 
-    /// Atoms that it composes, if that is all it does; filters only make it smaller.
+    /// The atoms that the relation composes, if it does nothing else; filters only make it smaller.
     fn path(&self) -> Option<Vec<Atom>> {
         match self {
             Relation::Atom(atom) => Some(vec![*atom]),
@@ -346,7 +346,7 @@ mod tests {
         insta::assert_snapshot!(check("vis >= po;vis"), @"complete prefix causal peer");
         insta::assert_snapshot!(check("vis >= vis;po"), @"complete causal peer monotonic");
         insta::assert_snapshot!(check("vis >= [put];vis"), @"complete causal peer monotonic");
-        // Nothing is claimed of relations that are not a path.
+        // The answer claims nothing about relations that are not a path.
         insta::assert_snapshot!(check("vis >= po | vis;vis"), @"complete");
         insta::assert_snapshot!(check("vis >= po+"), @"complete");
     }

@@ -1,4 +1,4 @@
-//! Checks a whole history at a level, and shows what each operation saw.
+//! Checks a whole history at a level, and shows the operations that each operation saw.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -14,7 +14,7 @@ use crate::level::{Class, Level};
 use crate::views::{Context, Forms, View, ViewError, Viewed, Views, is_always_possible, under};
 use crate::visibility::Visibility;
 
-/// An operation with its action, which decides what it has to see.
+/// An operation with its action, which decides its visibility.
 #[derive(Clone, Debug)]
 pub struct Action<T> {
     /// The name of the action.
@@ -23,16 +23,16 @@ pub struct Action<T> {
     pub forms: Forms<T>,
 }
 
-/// How to check.
+/// Options of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WeakOptions {
-    /// What counts.
+    /// The level.
     pub level: Level,
-    /// Which results the operations that an operation sees may have had.
+    /// The results that visible operations may have had.
     pub context: Context,
-    /// Which reductions of visibility to use. Verdicts are the same.
+    /// The reductions of visibility to use. They do not change verdicts.
     pub method: Method,
-    /// How to search. The criterion in it is not used.
+    /// Options of the search. The check does not use their criterion.
     pub search: omnilink_search::Options,
 }
 
@@ -41,21 +41,21 @@ pub struct WeakOptions {
 pub struct Explained {
     /// The order of all operations.
     pub order: Vec<OpId>,
-    /// The operations that did not see everything before them, each with what it missed. Operations that never change
-    /// anything are not listed as missed.
+    /// The operations that did not see everything before them, each with the operations that it missed. Missed operations
+    /// that never change anything are not listed.
     pub missed: Vec<(OpId, Vec<OpId>)>,
 }
 
-/// Why a history is rejected.
+/// The reason why a history is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unexplained<S> {
-    /// Nothing that operations may have seen explains them.
+    /// No visible operations explain the history.
     Views(Failure<S>),
-    /// A few operations contradict each other, whatever the others do.
+    /// A few operations contradict each other, whatever the other operations do.
     Contradiction {
         /// The operations.
         ops: Vec<OpId>,
-        /// Why they cannot all have happened.
+        /// The reason why they cannot all have happened.
         reason: String,
     },
 }
@@ -70,12 +70,12 @@ impl<S> Unexplained<S> {
     }
 }
 
-/// Why a history has no execution.
+/// The reason why a history has no execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure<S> {
     /// The number of operations in the longest attempts.
     pub explained: u64,
-    /// The operations that could be next there and fit nowhere.
+    /// The operations that could be next there, but that no view explains.
     pub blocked: Vec<Blocked<S>>,
     /// The order of one of the longest attempts.
     pub order: Vec<OpId>,
@@ -104,15 +104,15 @@ impl<S> Failure<S> {
 pub struct Blocked<S> {
     /// The operation.
     pub op: OpId,
-    /// What it has to see.
+    /// Its visibility.
     pub visibility: Visibility,
-    /// The operations before it in the attempt that it has to see, and that may change the state.
+    /// The earlier operations in the attempt that it has to see, and that may change the state.
     pub must_see: Vec<OpId>,
-    /// Those that it may miss.
+    /// The earlier operations that it may miss.
     pub may_miss: Vec<OpId>,
-    /// The states that it may see, as far as they are known.
+    /// The known states that it may see.
     pub states: Vec<S>,
-    /// Why the specification refuses the operation in the first of these states.
+    /// The reason why the specification refuses the operation in the first of these states.
     pub why: Option<String>,
 }
 
@@ -123,11 +123,11 @@ pub struct Report<S> {
     pub verdict: Verdict<Explained, Failure<S>>,
     /// Counts of work.
     pub stats: Stats,
-    /// Why there is no verdict, in words, if the level sets a limit of its own.
+    /// The reason why there is no verdict, if the level sets a limit of its own.
     pub limit: Option<String>,
 }
 
-/// Why there is no verdict.
+/// The reason why there is no verdict.
 pub type Error<E> = CheckError<ViewError<E>>;
 
 /// Checks a history.
@@ -149,12 +149,12 @@ pub fn check<S: Spec>(
     }
 }
 
-/// Looks for an execution in which every operation sees everything before it, by a narrow search in real time. `None` if
-/// it finds none.
+/// Searches for an execution in which every operation sees everything before it, by a narrow search in real time. Returns
+/// `None` if it finds none.
 ///
-/// Such an execution explains a history at every level whose order real time contains: every relation that a level
-/// demands lies inside `lin`, so all of it is seen; and a run with the recorded results is one with any results. It is
-/// cheap to look for, and most histories have one.
+/// Such an execution explains a history at every level whose order real time contains: every relation that a level demands
+/// lies inside `lin`, so all of it is visible; and a run with the recorded results is one with any results. The search is
+/// cheap, and most histories have such an execution.
 fn check_strong<S: Spec>(
     spec: &S,
     history: &History<Action<S::Op>>,
@@ -191,8 +191,8 @@ fn is_pure<S: Spec>(spec: &S, forms: &Forms<S::Op>) -> bool {
     forms.free.as_ref().is_none_or(|free| spec.is_observer(free))
 }
 
-/// Lifts a history to views. At every level, an operation that was blocked at the end has seen everything: it would
-/// have gone on otherwise.
+/// Lifts a history to views. At every level, an operation that was blocked at the end has seen everything: otherwise it
+/// would have continued.
 fn lift<'s, 'h, S: Spec>(spec: &'s S, history: &'h History<Action<S::Op>>, options: &WeakOptions) -> Views<'s, 'h, S> {
     let Level { order, .. } = options.level;
     let has_exceptions = !options.level.actions.is_empty();
@@ -220,7 +220,7 @@ fn lift<'s, 'h, S: Spec>(spec: &'s S, history: &'h History<Action<S::Op>>, optio
         ops.iter_mut().for_each(|op| op.is_explained = false);
     }
     let needs = |op: &&Viewed<'h, S::Op>, wanted| !op.is_explained && op.visibility == wanted;
-    // By start: the latest deadline so far of the operations that may miss others.
+    // By start: the latest deadline so far of the operations that may miss other operations.
     let mut latest: Vec<(u64, u64)> = Vec::new();
     for op in ops.iter().filter(|op| needs(op, Visibility::Overlap)) {
         latest.push((op.start, op.deadline.max(latest.last().map_or(0, |last| last.1))));
@@ -325,13 +325,13 @@ fn confirm<'h, S: Spec>(
 ) -> Result<Explained, Error<S::Error>> {
     let mut initial = Vec::new();
     views.spec.initial(&mut initial).map_err(|error| CheckError::Spec(ViewError::Spec(error)))?;
-    // What has been placed and changes something, and the states after each prefix of it.
+    // The placed operations that change something, and the states after each prefix of them.
     let mut before: Vec<&Viewed<'h, S::Op>> = Vec::new();
     let mut prefixes: Vec<Vec<S::State>> = vec![initial];
     let mut explained = Explained { missed: Vec::new(), order };
     for (place, &id) in explained.order.iter().enumerate() {
         let op = &history.op(id).call;
-        // The replay of the search confirms the one run of those that see everything.
+        // The replay of the search confirms the one run of the operations with complete visibility.
         if op.visibility != Visibility::Complete && !op.is_explained {
             let missed = least_missed(views, &before, &prefixes, op).map_err(CheckError::Spec)?;
             let missed = missed.ok_or(CheckError::Unconfirmed(Unconfirmed::Disabled { op: id, step: place }))?;
@@ -361,7 +361,7 @@ fn op_id<T>(history: &History<Viewed<'_, T>>, op: &Viewed<'_, T>) -> OpId {
     history.ops()[op.place as usize].id
 }
 
-/// The fewest operations that one has to miss for its results to be explained, by their places. `None` if no run
+/// The fewest operations that an operation has to miss for its results to be explained, by their places. `None` if no run
 /// explains them.
 fn least_missed<'h, S: Spec>(
     views: &Views<'_, 'h, S>,
@@ -477,9 +477,9 @@ fn check_dependent<S: Spec>(
     Ok(Report { verdict, stats: contexts.stats, limit: None })
 }
 
-/// True if parts of an object that are accepted make up a whole that is accepted, where every operation belongs to one
-/// of several independent parts. A part that is rejected always rejects the whole, as an execution of the whole contains
-/// one of each part.
+/// True if accepted parts of an object make up an accepted whole, where every operation belongs to one of several
+/// independent parts. A rejected part always rejects the whole, because an execution of the whole contains one of each
+/// part.
 ///
 /// In real time this is the argument of Herlihy and Wing: the orders of the parts and the interval order together have
 /// no cycle, so they fit into one order; and an operation may see all operations on other parts that are before it, as

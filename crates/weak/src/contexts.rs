@@ -1,15 +1,15 @@
-//! Levels at which what an operation has to see depends on what others see.
+//! Levels at which the operations that an operation has to see depend on the visible operations of others.
 //!
-//! The search of Emmi and Enea (CAV 2018), made to forget less. It extends `lin` by one operation, and gives this one
+//! The search of Emmi and Enea (CAV 2018), which here remembers more. It extends `lin` by one operation, and gives this one
 //! each *least* set of earlier operations that satisfies the axioms and explains its results:
-//! - Only sets that are closed under the axioms are visited, from the least one upwards: a set that explains nothing is
-//!   extended by one operation and closed again. Every least set that explains the results is reached this way, because
-//!   all closed sets below it explain nothing. Under causal axioms closed sets are prefixes of processes, so there are
-//!   at most as many as vector clocks.
-//! - *No-good rule.* Let an attempt that has placed some operations, with the changing ones in some order, have failed.
-//!   Any attempt with the same operations in the same order in which every operation sees as much or more fails too:
+//! - It visits only sets that are closed under the axioms, from the least one upwards: it extends a set that explains
+//!   nothing by one operation, and closes it again. It reaches every least set that explains the results this way, because
+//!   all closed sets below such a set explain nothing. Under causal axioms closed sets are prefixes of processes, so there
+//!   are at most as many as vector clocks.
+//! - *No-good rule.* Suppose an attempt that has placed some operations, with the changing ones in some order, has failed.
+//!   Any attempt with the same operations in the same order in which every operation sees as much or more fails as well:
 //!   the axioms grow with `vis`, so it has to meet every demand that the first could not meet.
-//! - Runs are shared: a set of states and the operation that comes next determine the next set of states.
+//! - Runs are shared: a set of states and the next operation determine the next set of states.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ use crate::level::Level;
 use crate::views::{Context, Forms, ViewError};
 use crate::visibility::Visibility;
 
-/// Which reductions of visibility to use.
+/// The reductions of visibility to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// All of them: sets of states where operations choose independently, and remembered failures elsewhere.
@@ -31,17 +31,17 @@ pub enum Method {
     Reduced,
     /// Least visible sets alone, as in the paper of Emmi and Enea.
     Least,
-    /// Every visible set is tried.
+    /// No reduction: the search tries every visible set.
     Naive,
 }
 
 /// A set of operations.
 pub(crate) type Set = u128;
 
-/// The number of operations that a set can have.
+/// The maximum number of operations in a set.
 pub(crate) const MOST: usize = Set::BITS as usize;
 
-/// An operation as the search needs it.
+/// The data of an operation that the search needs.
 pub(crate) struct Contextual<'h, T> {
     pub(crate) forms: &'h Forms<T>,
     pub(crate) action: &'h str,
@@ -60,14 +60,14 @@ enum Compiled {
     Filter(Set),
 }
 
-/// An order of operations, and what each sees.
+/// An order of operations, and the operations that each one sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Execution {
     pub(crate) lin: Vec<usize>,
     pub(crate) vis: Vec<Set>, // By operation.
 }
 
-/// How a search ended.
+/// The result of a search.
 pub(crate) enum Found {
     Accepted(Execution),
     /// The longest attempt.
@@ -99,7 +99,7 @@ pub(crate) struct Contexts<'h, 'w, S: Spec> {
     unwatched: usize,
 }
 
-/// Sets of states, and which operation leads from which to which.
+/// Sets of states, and the operations that lead from one to another.
 struct Runs<S: Spec> {
     sets: Vec<Vec<S::State>>,
     after: FxHashMap<(u32, u32), u32>,
@@ -107,7 +107,7 @@ struct Runs<S: Spec> {
     initial: u32,
 }
 
-/// How many steps are taken between two looks at the limits.
+/// The number of steps between two checks of the limits.
 const STEPS_UNWATCHED: usize = 1 << 10;
 
 impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
@@ -159,7 +159,7 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
         })
     }
 
-    /// Keeps at most this many failed attempts.
+    /// Sets the maximum number of failed attempts to keep.
     pub(crate) fn limit(&mut self, most: Option<usize>) {
         self.most_failed = most.unwrap_or(usize::MAX);
     }
@@ -235,7 +235,7 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
         Ok(Ok(false))
     }
 
-    /// The operations placed that others may notice, in their order.
+    /// The placed operations that others may notice, in their order.
     fn changes(&self, lin: &[usize]) -> Vec<u8> {
         lin.iter().filter(|&&op| !self.ops[op].is_pure).map(|&op| op as u8).collect()
     }
@@ -249,7 +249,7 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
         let is_ready =
             |&op: &usize| placed & bit(op) == 0 && self.must_precede[op] & self.finished & !placed == 0 && !is_over(op);
         let mut ready: Vec<usize> = (0..self.ops.len()).filter(is_ready).filter(|&op| !is_late(op)).collect();
-        // Reads first, then those that end first: most executions are found sooner.
+        // Reads first, then the operations that end first: this finds most executions sooner.
         ready.sort_by_key(|&op| (!self.ops[op].is_pure, self.intervals[op].deadline()));
         ready
     }
@@ -369,7 +369,7 @@ impl<'h, 'w, S: Spec> Contexts<'h, 'w, S> {
         let mut run = self.runs.initial;
         for &op in lin.iter().filter(|&&op| set & bit(op) != 0) {
             let Contextual { forms, visibility, is_pure, .. } = &self.ops[op];
-            // Everything with complete visibility is in one run, which has all the recorded results.
+            // All operations with complete visibility are in one run, which has all the recorded results.
             let is_one_run = is_complete && *visibility == Visibility::Complete;
             if *is_pure && !is_one_run {
                 continue;

@@ -1,41 +1,41 @@
 //! Finds the strongest levels that explain a history, or every one of several.
 //!
-//! The levels form a lattice, and an execution of a level is one of every weaker level. So a level need not be asked
-//! about if a stronger one is accepted, or a weaker one rejected. A set of histories is rejected by the first that is;
-//! histories that rejected a level before are asked first.
+//! The levels form a lattice, and an execution of a level is one of every weaker level. So the search need not ask about a
+//! level if a stronger one is accepted, or a weaker one rejected. The first rejected history rejects a set of histories;
+//! the search asks histories that rejected a level before first.
 //!
-//! For the actions, the walk starts at linearizability. Whenever a history is rejected, the actions of the operations
-//! that fit nowhere are let miss anything, until it is accepted; at the end each of these is made as strong as all
-//! histories permit. The result cannot be strengthened for any one action. There may be others like it: if two actions
-//! disagree, either may be the one that misses something.
+//! For the actions, the walk starts at linearizability. Whenever a history is rejected, the walk lets the actions of the
+//! operations that no order places miss anything, until the history is accepted; at the end it makes each of these as
+//! strong as all histories permit. The result cannot be strengthened for any one action. There may be others like it: if
+//! two actions disagree, either may be the one that misses something.
 
 use std::sync::Arc;
 
 use crate::level::{Class, Level};
 use crate::visibility::Visibility;
 
-/// The answer to whether a level explains a history.
+/// Whether a level explains a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It does.
     Accepted,
     /// It does not.
     Rejected {
-        /// The actions of the operations that fit nowhere.
+        /// The actions of the operations that no order places.
         blamed: Vec<Arc<str>>,
     },
     /// A limit was reached.
     Undecided,
 }
 
-/// How long to try.
+/// The effort of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Not long: what another level answers may make this one superfluous.
+    /// Little: the answer about another level may make this one superfluous.
     Short,
-    /// Longer, as this level alone answers; but there are others.
+    /// More, because only this level answers; but there are other levels.
     Long,
-    /// As long as the limits permit.
+    /// As much as the limits permit.
     Full,
 }
 
@@ -44,7 +44,7 @@ pub enum Effort {
 pub struct Found {
     /// The presets that explain every history, without those that a stronger one implies.
     pub presets: Vec<Level>,
-    /// The presets about which nothing is known, because a limit was reached.
+    /// The presets that were not decided, because a limit was reached.
     pub undecided: Vec<Level>,
     /// The strongest visibility of each action, in real time.
     pub by_action: ByAction,
@@ -59,7 +59,7 @@ pub enum ByAction {
     Strongest {
         /// The level.
         level: Level,
-        /// Stronger ones about which nothing is known, because a limit was reached.
+        /// Stronger levels that were not decided, because a limit was reached.
         undecided: Vec<Level>,
     },
     /// Some history has no explanation even if every operation may miss anything.
@@ -80,9 +80,9 @@ impl ByAction {
 
 struct Walk<A> {
     ask: A,
-    /// The histories, those first that rejected something before.
+    /// The histories; those that rejected a level before come first.
     histories: Vec<usize>,
-    /// Levels at which all histories are accepted, and at which some is rejected.
+    /// Levels at which all histories are accepted, and levels at which one is rejected.
     accepted: Vec<Level>,
     rejected: Vec<Level>,
     checks: u64,
@@ -100,7 +100,8 @@ impl<A> Walk<A> {
         Walk { ask, histories: (0..histories).collect(), accepted: Vec::new(), rejected: Vec::new(), checks: 0 }
     }
 
-    /// Asks all histories, and stops at the first that is not accepted. One that is hard to decide is seldom alone.
+    /// Asks all histories, and stops at the first that is not accepted. A history that is hard to decide is seldom the only
+    /// one.
     fn all<E>(&mut self, level: &Level, effort: Effort) -> Result<All, E>
     where
         A: FnMut(usize, &Level, Effort) -> Result<Answer, E>,
@@ -132,7 +133,7 @@ impl<A> Walk<A> {
         Ok(answer)
     }
 
-    /// Whether all histories are accepted, if the answers so far say so.
+    /// Whether all histories are accepted, if the answers so far decide it.
     fn known(&self, level: &Level) -> Option<bool> {
         if self.accepted.iter().any(|stronger| stronger.implies(level)) {
             return Some(true);
@@ -157,7 +158,7 @@ impl<A> Walk<A> {
 }
 
 /// Finds the strongest levels. `ask` checks one history, by its number, at a level. The answer by action comes first,
-/// as it takes the least time, and `tell` gets it at once.
+/// because it takes the least time, and `tell` gets it at once.
 pub fn find<E>(
     histories: usize,
     actions: &[Arc<str>],
@@ -212,7 +213,7 @@ fn by_action<E, A: FnMut(usize, &Level, Effort) -> Result<Answer, E>>(
                 }
             }
             if !is_weaker {
-                // The culprit is an action whose operations fit: let all miss anything, and see below which need not.
+                // The culprit is an action whose operations fit: let all miss anything, and find below which need not.
                 let all = actions.iter().filter(|action| !level.actions.contains_key(*action)).cloned();
                 let others: Vec<Arc<str>> = all.collect();
                 if others.is_empty() {
@@ -234,13 +235,12 @@ fn by_action<E, A: FnMut(usize, &Level, Effort) -> Result<Answer, E>>(
     for action in weakened {
         level = strengthened(walk, level, &action, &mut undecided)?;
     }
-    // What was undecided for one action may since be known from another, or be no stronger than the result.
+    // A level that was undecided for one action may since be known from another, or be no stronger than the result.
     undecided.retain(|stronger: &Level| walk.known(stronger).is_none() && stronger.implies(&level));
     Ok(ByAction::Strongest { level, undecided })
 }
 
-/// The level with the strongest visibility of an action that all histories permit. Adds the stronger ones about which
-/// nothing is known.
+/// The level with the strongest visibility of an action that all histories permit. Adds the stronger undecided ones.
 fn strengthened<E, A: FnMut(usize, &Level, Effort) -> Result<Answer, E>>(
     walk: &mut Walk<A>,
     level: Level,
@@ -253,7 +253,7 @@ fn strengthened<E, A: FnMut(usize, &Level, Effort) -> Result<Answer, E>>(
         level.actions.remove(action);
         if visibility == Visibility::Complete { level } else { level.with_action(action, visibility) }
     };
-    // Those that are decided fast come first: a weaker one that is rejected rejects others.
+    // Visibilities that are decided fast come first: a weaker one that is rejected rejects others.
     let mut visibilities = Visibility::ALL.to_vec();
     visibilities.sort_by_key(|&visibility| with(&best, visibility).class() == Class::Dependent);
     for visibility in visibilities {
@@ -272,7 +272,7 @@ fn strengthened<E, A: FnMut(usize, &Level, Effort) -> Result<Answer, E>>(
 }
 
 impl Level {
-    /// What it demands, in words: "linearizable except `size`, which may miss operations that overlap it".
+    /// Describes the demands of the level: "linearizable except `size`, which may miss operations that overlap it".
     pub fn in_words(&self) -> String {
         let mut plain = self.clone();
         plain.actions.clear();
@@ -303,7 +303,7 @@ mod tests {
         levels.iter().map(ToString::to_string).collect()
     }
 
-    /// What is found for the actions `put` and `size` of one history, and the levels that are asked about.
+    /// The result for the actions `put` and `size` of one history, and the levels that the search asks about.
     fn by_action(answer: impl Fn(&Level) -> Answer) -> (ByAction, Vec<(String, Effort)>) {
         let mut asked = Vec::new();
         let ask = |_, level: &Level, effort| {
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(found.level(), Some(&size(Visibility::Overlap)));
         let asked: Vec<&str> = asked.iter().map(|(level, _)| &**level).collect();
         let weak = "linearizable, size=weak";
-        // With the history that rejected, and then with all of them.
+        // With the rejecting history, and then with all of them.
         assert_eq!(asked, ["linearizable", weak, weak, "linearizable, size=overlap"]);
     }
 
@@ -371,9 +371,9 @@ mod tests {
         };
         insta::assert_snapshot!(check(&[]), @r#"weak; undecided: ["overlap", "session", "prefix", "causal", "peer", "monotonic"]"#);
         let rejected = || Answer::Rejected { blamed: Vec::new() };
-        // What is at least as strong as a level that is accepted stays undecided.
+        // A level at least as strong as an accepted one stays undecided.
         insta::assert_snapshot!(check(&[(Visibility::Session, Answer::Accepted)]), @r#"session; undecided: ["overlap", "causal", "peer", "monotonic"]"#);
-        // What is at least as strong as a level that is rejected is rejected.
+        // A level at least as strong as a rejected one is rejected.
         insta::assert_snapshot!(check(&[(Visibility::Session, rejected())]), @r#"weak; undecided: ["prefix"]"#);
         insta::assert_snapshot!(check(&[(Visibility::Peer, Answer::Accepted), (Visibility::Causal, rejected())]), @"peer; undecided: []");
     }
@@ -418,7 +418,7 @@ mod tests {
             (of(Effort::Full), of(Effort::Short), of(Effort::Long)),
             (vec![presets[0].clone()], presets.clone(), presets)
         );
-        // Those that are implied are not among the strongest.
+        // Implied presets are not among the strongest.
         let causal = Level::named("causal").unwrap();
         let (found, asked) = check(&strongest(&causal, "put"));
         assert_eq!((&found.by_action, found.presets, found.undecided), (&ByAction::None, vec![causal], Vec::new()));

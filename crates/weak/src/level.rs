@@ -1,8 +1,8 @@
-//! Levels: which orders count, and what each operation has to see of the operations before it.
+//! Levels: the orders that count, and the earlier operations that each operation has to see.
 //!
-//! An execution of a history is a total order of its operations, `lin`, and a relation `vis` inside it: which earlier
-//! operations each one sees. An operation returns what the specification returns after the operations that it sees, in
-//! their order. A level demands that `lin` contains an order, and that each operation sees enough (Emmi and Enea,
+//! An execution of a history is a total order of its operations, `lin`, and a relation `vis` inside it: the earlier
+//! operations that each one sees. An operation returns the result of the specification after the operations that it sees,
+//! in their order. A level demands that `lin` contains an order, and that each operation sees enough (Emmi and Enea,
 //! *Monitoring weak consistency*, CAV 2018).
 
 use std::collections::BTreeMap;
@@ -47,33 +47,33 @@ impl FromStr for Visibility {
     }
 }
 
-/// How to search for an execution; see [`Level::class`].
+/// The method of searching for an execution; see [`Level::class`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// Every operation sees everything before it.
     Strong,
-    /// What an operation has to see depends on the order alone, not on what others see.
+    /// The operations that an operation has to see depend on the order alone, not on the visible operations of others.
     Independent,
-    /// What an operation has to see depends on what others see.
+    /// The operations that an operation has to see depend on the visible operations of others.
     Dependent,
 }
 
-/// A criterion: an order, and what each operation has to see.
+/// A criterion: an order, and the visibility of each operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {
     /// Its name, if it is a preset.
     name: Option<&'static str>,
     /// The order that `lin` has to contain.
     pub order: Precedence,
-    /// What operations have to see, unless their action is in `actions`.
+    /// The visibility of operations, unless their action is in `actions`.
     pub visibility: Visibility,
-    /// What operations of these actions have to see.
+    /// The visibility of operations of these actions.
     pub actions: BTreeMap<Arc<str>, Visibility>,
     /// Further demands.
     pub axioms: Vec<Axiom>,
 }
 
-/// Why a level is not one.
+/// The reason why a level is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LevelError {
     /// There is no such preset.
@@ -95,12 +95,12 @@ pub enum LevelError {
     /// There is no such order.
     #[error("there is no order `{0}`; the orders are: real-time, session, none")]
     Order(String),
-    /// An axiom is not one.
+    /// An axiom is invalid.
     #[error("the axiom `{text}` {error}")]
     Axiom {
         /// The axiom.
         text: String,
-        /// Why not.
+        /// The reason.
         error: AxiomError,
     },
     /// The order `none` does not order the operations of a process.
@@ -259,7 +259,7 @@ impl Level {
         Ok(Level { name: Some(preset.name), order, visibility, actions: BTreeMap::new(), axioms })
     }
 
-    /// The names of the presets and what they mean, strongest first.
+    /// The names and meanings of the presets, strongest first.
     pub fn presets() -> impl Iterator<Item = (&'static str, &'static str)> {
         PRESETS.iter().map(|preset| (preset.name, preset.meaning))
     }
@@ -296,7 +296,7 @@ impl Level {
         Ok(self)
     }
 
-    /// Checks what depends on the whole level.
+    /// Checks the conditions on the whole level.
     pub fn validated(self) -> Result<Level, LevelError> {
         if self.order == Precedence::None {
             let all = self.actions.values().copied().chain([self.visibility]);
@@ -313,7 +313,7 @@ impl Level {
         Ok(self)
     }
 
-    /// What operations of an action have to see.
+    /// The visibility of operations of an action.
     pub fn visibility_of(&self, action: &str) -> Visibility {
         self.actions.get(action).copied().unwrap_or(self.visibility)
     }
@@ -323,7 +323,7 @@ impl Level {
         (self.class() == Class::Strong).then_some(Criterion { precedence: self.order })
     }
 
-    /// How to search for an execution.
+    /// The method of searching for an execution.
     pub fn class(&self) -> Class {
         let mut all = self.actions.values().copied().chain([self.visibility]);
         if all.clone().all(|visibility| visibility == Visibility::Complete) {
@@ -333,7 +333,7 @@ impl Level {
         if has_axioms || all.any(Visibility::depends_on_others) { Class::Dependent } else { Class::Independent }
     }
 
-    /// Everything that `vis` has to contain.
+    /// All relations that `vis` has to contain.
     pub(crate) fn demands(&self) -> Vec<Relation> {
         let mut demands: Vec<Relation> = Vec::new();
         let ends_in = |relation, filter| Relation::then(relation, Relation::Filter(filter));
@@ -350,7 +350,7 @@ impl Level {
         demands
     }
 
-    /// True if every execution of this level is one of `weaker`. If false, it may still be.
+    /// True if every execution of this level is one of `weaker`. If false, that may still be so.
     pub fn implies(&self, weaker: &Level) -> bool {
         let rank = |order| match order {
             Precedence::RealTime => 2,
@@ -358,7 +358,7 @@ impl Level {
             Precedence::None => 0,
         };
         let relaxed = |level: &Level, action: &str| match (level.visibility_of(action), weaker.order) {
-            // Without real time, what the order puts before an operation is less.
+            // Without real time, the order puts fewer operations before an operation.
             (Visibility::Overlap, Precedence::Program) => Visibility::Session,
             (Visibility::Overlap, Precedence::None) => Visibility::Weak,
             (visibility, _) => visibility,
@@ -400,8 +400,8 @@ impl Display for Level {
     }
 }
 
-/// Reads what [`Level`] displays: the name of a preset, or an order and a visibility; then visibilities of actions, and
-/// axioms. `linearizable, size=overlap`; `order session, weak, vis >= vis;po`.
+/// Reads the displayed form of a [`Level`]: the name of a preset, or an order and a visibility; then visibilities of
+/// actions, and axioms. `linearizable, size=overlap`; `order session, weak, vis >= vis;po`.
 impl FromStr for Level {
     type Err = LevelError;
 
@@ -545,7 +545,7 @@ mod tests {
             assert!(is_valid(&format!("order session, {visibility}")), "{visibility}");
         }
         assert!(!is_valid("order none, weak, vis >= vis;po"));
-        // This one is about the order, which is made one of sessions.
+        // This axiom is about the order, which becomes one of sessions.
         assert_eq!(
             "order none, weak, lin >= vis;po".parse::<Level>().map(|level| level.order),
             Ok(Precedence::Program)

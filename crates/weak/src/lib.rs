@@ -1,10 +1,11 @@
 //! Checks histories against criteria weaker than linearizability, for any specification.
 //!
-//! A [`Level`] is an order and, for each action, what its operations have to see of the operations before them.
-//! [`check`] searches for an execution, by one of three ways:
-//! - if every operation sees everything, by the search of linearizability with another order;
-//! - if what an operation has to see depends on the order alone, by the same search over sets of states (`views.rs`);
-//! - else by a search for least visible sets (`contexts.rs`), for small histories.
+//! A [`Level`] is an order and, for each action, the earlier operations that its operations have to see. [`check`] searches
+//! for an execution in one of three ways:
+//! - if every operation sees everything, with the search for linearizability and another order;
+//! - if the operations that an operation has to see depend on the order alone, with the same search over sets of states
+//!   (`views.rs`);
+//! - otherwise with a search for least visible sets (`contexts.rs`), for small histories.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,35 +1,35 @@
-//! Levels at which what an operation has to see depends on the order alone.
+//! Levels at which the operations that an operation has to see depend on the order alone.
 //!
-//! Then the operations choose what they see independently of each other, and no choice has to be searched: a
-//! configuration carries, beside the state that everything placed so far leads to, the *set* of states that an
-//! operation may see. [`Views`] is the specification lifted to such configurations, so the search, its limits, its
-//! witnesses and its streaming are those of linearizability.
+//! Then the visible sets of operations are independent of each other, and no choice has to be searched: a configuration
+//! carries, beside the state after all placed operations, the *set* of states that an operation may see. [`Views`] is the
+//! specification lifted to such configurations, so the search, its limits, its witnesses and its streaming are those of
+//! linearizability.
 //!
 //! There are four views. With `x` the operation that is placed, each is the set of states of all runs of visible
 //! operations, by induction on the order:
 //! - *complete*: one state, after every operation. Several successors are several configurations, as ever.
 //! - *session* of a process: `x` must be in it if it is of that process, and otherwise may be: `V := V ∪ post(V, x)`.
 //! - *weak*: `x` may be in it.
-//! - *overlap*: an operation `q` must see what ended before it began, and may miss what overlaps it. One set serves all
-//!   `q`: each state comes with the time at which the first of the operations ended that its run has *missed*, and `q`
-//!   may use it if `q` began by then. Of two runs that lead to one state, the one with the later time serves every
-//!   operation that the other serves. Only the starts of operations that may miss something tell times apart, so a time
-//!   is rounded down to the last of these. Once every operation that began by that time has been placed, the run is
-//!   dropped: what ended before the start of a placed operation has been placed too, so this is known from the operation
-//!   placed last. An operation that begins at the instant at which others of its process ended must see these, so runs
-//!   also list of which process and when such *touched* operations ended that they missed; there are hardly any.
+//! - *overlap*: an operation `q` must see the operations that ended before it began, and may miss those that overlap it.
+//!   One set serves all `q`: each state comes with the time at which the first of the operations ended that its run has
+//!   *missed*, and `q` may use it if `q` began by then. Of two runs that lead to one state, the one with the later time
+//!   serves every operation that the other serves. Only the starts of operations that may miss something distinguish times,
+//!   so a time is rounded down to the last of these. Once every operation that began by that time has been placed, the run
+//!   is dropped: the operations that ended before the start of a placed operation have been placed as well, so the
+//!   operation placed last shows this. An operation that begins at the instant at which others of its process ended must
+//!   see these, so runs also list the *touched* operations that they missed, by process and end; there are hardly any.
 //!
 //! In a view other than the complete one, an operation that never changes anything is left out. Of the others, one with
-//! complete visibility must be possible with its recorded results, and any other may have had any results, as it may
-//! have seen something else ([`Context::Free`]); or all must be possible with their recorded results
-//! ([`Context::Recorded`]). A run in which an operation is impossible is not a run.
+//! complete visibility must be possible with its recorded results, and any other may have had any results, because it may
+//! have seen other operations ([`Context::Free`]); or all must be possible with their recorded results
+//! ([`Context::Recorded`]). A run in which an operation is impossible does not count.
 //!
-//! Reductions: an operation that changes no view is an observer. Two operations commute if they do in the
-//! specification, with recorded results and with any, because a view then contains the same runs in both orders, and
-//! the results of each are explained in both: a view that need not contain the other operation loses no run by it. The
-//! complete view does, if that operation is impossible there. So one with complete visibility commutes only with those
-//! that are possible in every state. A view covers another one whose runs it contains: whatever one of these explains,
-//! it explains too, now and after any operation. The other relations between operations are not claimed.
+//! Reductions: an operation that changes no view is an observer. Two operations commute if they do in the specification,
+//! with recorded results and with any, because a view then contains the same runs in both orders, and the results of each
+//! are explained in both: a view that need not contain the other operation loses no run by it. The complete view does, if
+//! that operation is impossible there. So one with complete visibility commutes only with those that are possible in every
+//! state. A view covers another one whose runs it contains: it explains everything that one of these explains, now and
+//! after any operation. The search claims no other relations between operations.
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
@@ -41,7 +41,7 @@ use smallvec::SmallVec;
 
 use crate::visibility::Visibility;
 
-/// Which results the operations that an operation sees may have had.
+/// The results that visible operations may have had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Context {
     /// Operations that may miss something may have had any results, the others those that were recorded.
@@ -70,7 +70,7 @@ pub(crate) struct Viewed<'h, T> {
     pub(crate) place: u32,
     pub(crate) start: u64,
     pub(crate) deadline: u64,
-    /// The latest start of an operation that may miss it, if any may.
+    /// The latest start of an operation that may miss it, if there is one.
     pub(crate) missable: Option<u64>,
     /// True if the next operation of its process began when it ended.
     pub(crate) is_touched: bool,
@@ -110,7 +110,7 @@ impl<'h, T> Viewed<'h, T> {
         }
     }
 
-    /// True if it may miss another operation that is before it.
+    /// True if it may miss an earlier operation.
     pub(crate) fn may_miss(&self, other: &Viewed<'_, T>) -> bool {
         match self.visibility {
             Visibility::Complete => false,
@@ -139,7 +139,7 @@ pub(crate) struct Views<'s, 'h, S: Spec> {
     pub(crate) successors: RefCell<Successors<S::State>>,
 }
 
-/// What operations may see.
+/// The states that operations may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct View<S> {
     /// The state after all operations; `None` if there is no such run, or if no operation needs it.
@@ -152,7 +152,7 @@ pub(crate) struct View<S> {
 /// The states after runs that may have missed some operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Overlap<S> {
-    /// The complete view alone: nothing can be missed now.
+    /// The complete view alone: no operation can be missed now.
     Complete,
     /// One run that missed nothing.
     One(S),
@@ -206,12 +206,12 @@ struct Near<S> {
     missed: Missed,
 }
 
-/// Which operations a run missed, as far as it matters.
+/// The relevant operations that a run missed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Missed {
     /// Operations that began by this time may have missed them.
     until: u64,
-    /// The processes of the touched ones among them and when these ended, sorted; hardly ever any.
+    /// The processes and ends of the touched ones among them, sorted; hardly ever any.
     touched: Option<Box<[(ProcessId, u64)]>>,
 }
 
@@ -273,7 +273,7 @@ impl<S> Default for States<S> {
 impl<S: Eq> States<S> {
     fn contains_all(&self, other: &States<S>) -> bool {
         let mut own = self.0.iter();
-        // Both are sorted by hash; equal hashes of different states are rare, and then nothing is claimed.
+        // Both are sorted by hash; equal hashes of different states are rare, and then the answer may be false.
         self.0.len() >= other.0.len() && other.0.iter().all(|state| own.any(|own| own == state))
     }
 
@@ -327,7 +327,7 @@ impl<'h, S: Spec> Views<'_, 'h, S> {
         seen
     }
 
-    /// Whether any state that an operation may see is such a one.
+    /// Whether any state that an operation may see satisfies a condition.
     fn any_seen<E>(
         &self,
         view: &View<S::State>,
@@ -366,8 +366,8 @@ impl<'h, S: Spec> Views<'_, 'h, S> {
         Ok(false)
     }
 
-    /// True if every operation has been placed that may miss what this run missed, once one that began at `start` is
-    /// placed.
+    /// True if every operation that may miss the operations that this run missed has been placed, once one that began at
+    /// `start` is placed.
     fn is_over(&self, missed: &Missed, start: u64) -> bool {
         let began = self.latest.partition_point(|&(start, _)| start <= missed.until);
         missed.until != u64::MAX && began.checked_sub(1).is_none_or(|last| self.latest[last].1 < start)
@@ -433,13 +433,13 @@ impl<'h, S: Spec> Views<'_, 'h, S> {
     }
 }
 
-/// True if an operation is possible wherever everything before it has been seen: one with complete visibility has seen the
-/// same, and any other has to be possible in every state.
+/// True if an operation is possible after all operations before it: one with complete visibility has seen the same, and any
+/// other has to be possible in every state.
 pub(crate) fn is_always_possible<S: Spec>(spec: &S, context: Context, op: &Viewed<'_, S::Op>) -> bool {
     op.visibility == Visibility::Complete || op.form(context).is_none_or(|form| spec.is_total(form))
 }
 
-/// Adds a state unless one like it has missed no more; removes those that have missed more.
+/// Adds a state unless an equal one has missed no more; removes equal ones that have missed more.
 fn insert_near<S: Eq>(all: &mut Vec<Near<S>>, state: Hashed<S>, missed: Missed) {
     let from = all.partition_point(|old| old.state.hash < state.hash);
     let mut place = from;
@@ -454,7 +454,7 @@ fn insert_near<S: Eq>(all: &mut Vec<Near<S>>, state: Hashed<S>, missed: Missed) 
     all.insert(from, Near { state, missed });
 }
 
-/// Why a view could not be computed.
+/// The reason why a view could not be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViewError<E> {
     /// The spec could not be evaluated.
@@ -526,7 +526,7 @@ impl<'h, S: Spec> Spec for Views<'_, 'h, S> {
         if complete.is_empty() {
             return Ok(());
         }
-        // As long as nothing is missed, one run serves both views.
+        // As long as no operation is missed, one run serves both views.
         let is_alone = op.missable.is_none() && matches!(view.overlap, Overlap::Complete) && complete.len() == 1;
         let overlap = match self.has_overlap && !is_alone {
             true => self.overlap_after(view, op, form)?,
@@ -579,7 +579,7 @@ impl<'h, S: Spec> Spec for Views<'_, 'h, S> {
     }
 }
 
-/// The visibility of an operation under an order: what the order puts before it is less in a weaker order.
+/// The visibility of an operation under an order: a weaker order puts fewer operations before it.
 pub(crate) fn under(order: Precedence, visibility: Visibility) -> Visibility {
     match (order, visibility) {
         (Precedence::Program, Visibility::Overlap) => Visibility::Session,
@@ -630,7 +630,7 @@ mod tests {
         assert_eq!(misses(Session), [false, true, true]);
         assert_eq!(misses(Weak), [true, true, true]);
         assert!(!viewed(Overlap, 1, (5, 6)).may_miss(&touching));
-        // What the order puts before an operation is less without real time.
+        // Without real time, the order puts fewer operations before an operation.
         let under = |order| [Overlap, Session, Complete, Weak].map(|visibility| under(order, visibility));
         assert_eq!(under(Precedence::RealTime), [Overlap, Session, Complete, Weak]);
         assert_eq!(under(Precedence::Program), [Session, Session, Complete, Weak]);
@@ -655,7 +655,7 @@ mod tests {
         assert!(nothing.is_within(&missed(u64::MAX, &[(1, 4)])) && !missed(u64::MAX, &[(1, 4)]).is_within(&nothing));
         assert!(missed(7, &[(1, 4)]).is_within(&missed(7, &[(0, 2), (1, 4)])));
         assert!(!missed(7, &[(1, 5)]).is_within(&missed(7, &[(1, 4)])));
-        // Missing an operation, too.
+        // The same when it misses an operation.
         let plain = viewed(Visibility::Weak, 1, (1, 4));
         let touched = Viewed { is_touched: true, ..viewed(Visibility::Weak, 1, (1, 4)) };
         assert_eq!(nothing.with(&plain, 6), missed(6, &[]));
@@ -700,7 +700,7 @@ mod tests {
     fn of_runs_to_one_state_those_are_kept_that_missed_less() {
         let kept = |runs: &[(u8, Missed)]| {
             let mut all = Vec::new();
-            // States of one hash are compared, too.
+            // States with one hash are compared.
             runs.iter().for_each(|(state, missed)| {
                 insert_near(&mut all, Hashed { hash: 0, state: *state }, missed.clone());
             });
@@ -712,7 +712,7 @@ mod tests {
         assert_eq!(kept(&[(1, missed(7, &[])), (1, missed(3, &[]))]), [(1, 7)]);
         assert_eq!(kept(&[(1, missed(7, &[])), (1, missed(7, &[]))]), [(1, 7)]);
         assert_eq!(kept(&[(1, missed(7, &[])), (2, missed(3, &[]))]), [(1, 7), (2, 3)]);
-        // Neither serves all that the other serves.
+        // Neither serves all operations that the other serves.
         assert_eq!(kept(&[(1, missed(7, &[(1, 4)])), (1, missed(3, &[]))]), [(1, 3), (1, 7)]);
         let three = [(2, missed(9, &[])), (1, missed(3, &[])), (1, missed(4, &[(1, 4)])), (1, missed(8, &[]))];
         assert_eq!(kept(&three), [(1, 8), (2, 9)]);

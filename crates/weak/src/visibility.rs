@@ -1,8 +1,8 @@
-//! What operations have to see.
+//! The operations that an operation has to see.
 
 use std::fmt::{self, Display, Formatter};
 
-/// What an operation has to see, of those before it in `lin`.
+/// The operations before an operation in `lin` that it has to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Visibility {
     /// Everything before it.
@@ -13,10 +13,10 @@ pub enum Visibility {
     Prefix,
     /// The operations of its own process, and everything that an operation it sees has seen.
     Causal,
-    /// The operations of its own process and what these saw, and of any other process, with each operation also those
+    /// The operations of its own process and those that these saw; and of any other process, with each operation, those
     /// before it.
     Peer,
-    /// The operations of its own process, and what these saw.
+    /// The operations of its own process, and those that these saw.
     Monotonic,
     /// The operations of its own process.
     Session,
@@ -51,7 +51,7 @@ impl Visibility {
         }
     }
 
-    /// What it means for an operation, to follow its name.
+    /// Describes the meaning for an operation, in words that follow its name.
     pub fn meaning(self) -> &'static str {
         match self {
             Visibility::Complete => "sees everything before it",
@@ -65,7 +65,7 @@ impl Visibility {
         }
     }
 
-    /// True if whatever this one permits, `weaker` permits too, if the order contains session order.
+    /// True if everything that this one permits is permitted by `weaker`, if the order contains session order.
     pub fn implies(self, weaker: Visibility) -> bool {
         use Visibility::{Causal, Complete, Monotonic, Overlap, Peer, Prefix, Session, Weak};
         match (self, weaker) {
@@ -77,7 +77,7 @@ impl Visibility {
         }
     }
 
-    /// True if what it has to see depends on what other operations see.
+    /// True if the operations that it has to see depend on the visible operations of others.
     pub(crate) fn depends_on_others(self) -> bool {
         matches!(self, Visibility::Prefix | Visibility::Causal | Visibility::Peer | Visibility::Monotonic)
     }

@@ -1,7 +1,7 @@
 //! The reads and writes of a history, with the source of each read.
 //!
-//! Operations that do not count are left out. The others are numbered in the order of the history, and sessions and
-//! keys are numbered without gaps, so that everything known about them is an array.
+//! Operations that do not count are left out. The others are numbered in the order of the history, and sessions and keys
+//! are numbered without gaps, so that all data about them are arrays.
 
 use omnilink_history::{History, Interval};
 use rustc_hash::FxHashMap;
@@ -14,7 +14,7 @@ pub(super) const WRITE: u32 = u32::MAX;
 /// The source of a read of the initial value.
 pub(super) const INITIAL: u32 = u32::MAX - 1;
 
-/// More operations than this could not be numbered together with the nodes that stand for sets of them.
+/// The maximum number of operations: more could not be numbered together with the nodes that stand for sets of them.
 const MAX_OPS: usize = 1 << 29;
 
 /// Operations by increasing start.

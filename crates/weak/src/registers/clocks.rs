@@ -18,7 +18,7 @@ use crate::registers::accesses::{Accesses, INITIAL};
 use crate::registers::graph::Graph;
 use crate::registers::{Contradiction, Limit};
 
-/// At most this many numbers in one table. A number has four bytes.
+/// The maximum number of numbers in one table. A number has four bytes.
 const MAX_NUMBERS: usize = 1 << 28;
 
 /// No operation, or no copy of a clock.
@@ -27,9 +27,9 @@ const NONE: u32 = u32::MAX;
 /// The operations whose writes a read sees, besides its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Past {
-    /// Those before it in its session, and those before the sources of their reads in theirs.
+    /// The operations before it in its session, and those before the sources of their reads in theirs.
     Pram,
-    /// All from which a path leads to it.
+    /// All operations from which a path leads to it.
     Causal,
 }
 

@@ -1,4 +1,4 @@
-//! Why a history does not have a level, in English, and the operations that show it.
+//! Explains in English why a history does not have a level, with the operations that show it.
 //!
 //! The operations violate the level without the others. A step of `po` or of real time needs its two ends, and a
 //! visible write needs the path of `po` and `rf` steps that shows it. The source of each read is one of them. So is a
@@ -51,7 +51,7 @@ impl Names<'_> {
         self.history.name(self.history.ops()[self.accesses.place[op as usize] as usize].id)
     }
 
-    /// Why an operation comes before another. Adds the operations that show it.
+    /// Explains why an operation comes before another. Adds the operations that show it.
     fn clause(&self, Step { from, to, cause }: Step, ops: &mut Vec<u32>) -> String {
         ops.extend([from, to]);
         let (first, second) = (self.name(from), self.name(to));
@@ -72,7 +72,7 @@ impl Names<'_> {
         }
     }
 
-    /// Why a read sees a write of its key. Adds the operations that show it.
+    /// Explains why a read sees a write of its key. Adds the operations that show it.
     fn seen(&self, write: u32, read: u32, ops: &mut Vec<u32>) -> String {
         ops.extend([write, read]);
         let (first, second) = (self.name(write), self.name(read));
@@ -107,7 +107,7 @@ impl Names<'_> {
         let is_reached = |op: u32| {
             session[op as usize] == session[from as usize] && position[op as usize] >= position[from as usize]
         };
-        // An operation stands for all until it in its session, of which those that were not yet met are searched.
+        // An operation stands for all operations up to it in its session; the search visits those that it has not met yet.
         let mut met = vec![0; self.accesses.sessions()];
         let mut from_read = vec![None; self.accesses.len()]; // By write: a read, and the operation that it leads to.
         let mut queue = VecDeque::from([to]);

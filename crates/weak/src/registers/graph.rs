@@ -13,7 +13,7 @@ use omnilink_history::Interval;
 
 use crate::registers::accesses::Accesses;
 
-/// Why a node comes before another.
+/// The reason why a node comes before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     /// The order of their session.
@@ -24,7 +24,7 @@ pub(super) enum Cause {
     Source,
     /// This operation read the value of the first, and precedes the second in its session.
     Read(u32),
-    /// Listed, with an auxiliary node at one end, or between two writes of a session.
+    /// An explicit edge, with an auxiliary node at one end, or between two writes of a session.
     Link,
     /// This read of the second operation sees the first, which writes the same key.
     Seen(u32),
@@ -76,7 +76,7 @@ impl<'a> Graph<'a> {
         self.has_po
     }
 
-    /// The number of edges that are listed.
+    /// The number of explicit edges.
     pub(super) fn edge_count(&self) -> usize {
         self.links.len() + self.seen.len()
     }
@@ -273,8 +273,8 @@ impl<'g, 'a> Rest<'g, 'a> {
         }
         let target = node;
 
-        // Breadth first, against the direction of edges. The operations that ended before some visited operation
-        // started are a prefix of those by end, and each is met once.
+        // Breadth first, against the direction of edges. The operations that ended before some visited operation started
+        // are a prefix of those by end, and the search meets each once.
         let mut after: Vec<Option<Step>> = vec![None; self.graph.nodes()];
         let (mut queue, mut met) = (VecDeque::from([target]), 0);
         'search: while let Some(node) = queue.pop_front() {

@@ -30,11 +30,11 @@
 //! | PRAM                | `P`, `P? R P?`   | those before `r`, or before a value that its session read, until `r`  |
 //! | causal              | `(P or R)+`      | all in its causal past                                                |
 //!
-//! Sets that are closed under `po` are vector clocks. The edges from visible writes of one session to `w` are needed
-//! for the last of them only, if `lin` contains `po`. Otherwise chains of auxiliary nodes stand for sets that only
-//! grow. For writes follow reads, `vis;po` in `lin` is enough: along a path `R P ... R P` to `w` each `R P` is an edge,
-//! so all that a read of `w` sees besides `w` is before `w` anyway. For the same reason, if `lin` contains `po`, the
-//! verdicts of weak, monotonic writes and writes follow reads are equal.
+//! Sets that are closed under `po` are vector clocks. The edges from visible writes of one session to `w` are needed for
+//! the last of them only, if `lin` contains `po`. Otherwise chains of auxiliary nodes stand for sets that only grow. For
+//! writes follow reads, `vis;po` in `lin` is enough: along a path `R P ... R P` to `w` each `R P` is an edge, so all writes
+//! that a read of `w` sees besides `w` are before `w` anyway. For the same reason, if `lin` contains `po`, the verdicts of
+//! weak, monotonic writes and writes follow reads are equal.
 //!
 //! So the graph has a linear number of nodes and edges, or for PRAM and causal one edge for each read and session. The
 //! cost is `O(n k)` for `n` operations in `k` sessions, and `O(n log n)` more in real time. For transactions of one
@@ -73,26 +73,27 @@ pub enum Access {
 pub struct Touch {
     /// The register.
     pub key: u32,
-    /// The value that was read or written, as a number. Irrelevant for an unfinished read.
+    /// The value read or written, as a number. Irrelevant for an unfinished read.
     pub value: u64,
     /// The direction.
     pub access: Access,
 }
 
-/// What `vis` and `lin` contain, besides: `vis` is inside `lin`, and reads return what they see.
+/// Further demands on `vis` and `lin`: always, `vis` is inside `lin`, and reads return the values that they see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Axioms {
     /// `vis` contains `po`: an operation sees those before it in its session.
     pub po: bool,
-    /// `vis` contains `vis;po`: it sees what operations before it in its session see.
+    /// `vis` contains `vis;po`: it sees the visible operations of operations before it in its session.
     pub vis_po: bool,
     /// `vis` contains `po;vis`: with an operation, it sees those before that one in its session.
     pub po_vis: bool,
     /// `vis` contains `[W];po;[W];vis`: with a write, it sees the writes before that one in its session.
     pub write_po_write_vis: bool,
-    /// `vis` contains `vis;po;[W];vis`: with a write, it sees what operations before that one in its session see.
+    /// `vis` contains `vis;po;[W];vis`: with a write, it sees the visible operations of operations before that write in its
+    /// session.
     pub vis_po_write_vis: bool,
-    /// `vis` contains `vis;vis`: with an operation, it sees what that one sees.
+    /// `vis` contains `vis;vis`: with an operation, it sees the visible operations of that one.
     pub vis_vis: bool,
     /// `lin` contains `vis;po`: what an operation sees comes before later operations of its session.
     pub lin_vis_po: bool,
@@ -178,7 +179,7 @@ pub enum Decision {
     Violation {
         /// Operations that violate the level without the others.
         ops: Vec<OpId>,
-        /// Why, in English.
+        /// The reason, in English.
         reason: String,
     },
     /// The procedure cannot decide this history, for this reason.
@@ -204,7 +205,7 @@ impl Level {
     }
 }
 
-/// Why there is no `lin`. Operations are indices of [`Accesses`].
+/// The reason why there is no `lin`. Operations are indices of [`Accesses`].
 enum Contradiction {
     /// A read of the initial value sees a write of its key.
     Sees { read: u32, write: u32 },
