@@ -1,7 +1,7 @@
 //! The verdict on a log.
 //!
-//! If the specification has invariants, only behaviors that satisfy them explain a log. They are ignored first, because
-//! hardly any behavior violates one; only if the one that was found does are all others searched.
+//! If the specification has invariants, only behaviors that satisfy them explain a log. The first search ignores them,
+//! because hardly any behavior violates one; only if the behavior that it finds does, a second search covers all others.
 
 use omnilink_history::Stop;
 use omnilink_tla::config::Config;
@@ -33,8 +33,8 @@ pub enum LogOutcome {
     Accepted(Vec<Taken>),
     /// No behavior explains the log: the configurations that explain most of it.
     Rejected(Vec<u32>),
-    /// Behaviors explain the log, and each violates an invariant: the configurations that explain most without, the
-    /// invariant, and the state that violates it.
+    /// Behaviors explain the log, and each violates an invariant: the configurations that explain most without a violation,
+    /// the invariant, and the state that violates it.
     Violated(Vec<u32>, usize, State),
     /// Stopped before there was a verdict, or events are missing: the reason, the furthest configuration, and the number
     /// of configurations that explain as much.
@@ -68,7 +68,7 @@ pub fn check(
             (symmetry(prepared, bound, machine, config, reads_text), symmetry(prepared, bound, machine, config, true))
         }
     };
-    // An event that is not known may depend on any other.
+    // A lost event may depend on any other event.
     let options = LogOptions { all_orders: options.all_orders || !bound.lost.is_empty(), ..options };
     let mut stepper = Stepper::new(machine, bound);
     stepper.symmetry = symmetry.as_ref();
@@ -105,7 +105,7 @@ pub fn check(
 }
 
 /// Searches. If the log is rejected and the specification took strings apart, strings are not interchangeable: then it
-/// is searched again without that.
+/// searches again without that assumption.
 fn search<'a>(
     stepper: &mut Stepper<'a, '_>,
     without_strings: Option<&'a Symmetry>,
@@ -144,15 +144,15 @@ fn unless_lost(bound: &Bound, graph: &Graph) -> Option<LogOutcome> {
     Some(LogOutcome::Inconclusive(Stop::Incomplete, place, count))
 }
 
-/// Why events that may have explained a log are known to be lost.
+/// The reason why events that may have explained a log count as lost.
 pub fn lost<'b>(checked: &Checked, bound: &'b Bound) -> Option<&'b str> {
     let LogOutcome::Inconclusive(Stop::Incomplete, Some(node), _) = &checked.outcome else { return None };
     let position = &checked.graph.nodes[*node as usize].position;
     bound.lost.iter().find(|lost| lost.may_follow(position)).map(|lost| lost.words.as_str())
 }
 
-/// Takes every step of a behavior again, without reductions. A failure is a specification that does not give the same
-/// answer twice, or a defect of ours.
+/// Takes every step of a behavior again, without reductions. It fails if the specification does not give the same answer
+/// twice, or if the search has a defect.
 fn confirm(graph: &Graph, last: u32, stepper: &mut Stepper<'_, '_>) -> Result<(), Failure> {
     let symmetry = stepper.symmetry.take();
     let path = graph.path(last);

@@ -1,8 +1,7 @@
 //! A first mapping for a log and a specification, from names and shapes that coincide.
 //!
-//! Nothing is guessed silently: each line of the result says what it was made from. What could not be told, and what is
-//! likely and not certain, is a comment: a wrong rule would reject a correct log. The mapping is text for a person to
-//! read and complete.
+//! Each line of the result says what it was made from. Uncertain and missing parts are comments, because a wrong rule would
+//! reject a correct log. The mapping is text for a person to read and complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -128,8 +127,8 @@ impl Inference<'_> {
         (best.0 > 0).then_some((best.1, best.2, best.0))
     }
 
-    /// The field that is most likely the name of an event, and its values: text in every line, with several values that
-    /// come again.
+    /// The field that is most likely the name of an event, and its values: text in every line, with several repeated
+    /// values.
     fn likely_event(&self, lines: &[&Json]) -> Option<(String, BTreeSet<String>)> {
         let names: BTreeSet<String> = lines.iter().flat_map(|line| names(line)).collect();
         let fits = |name: &String| {

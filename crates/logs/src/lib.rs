@@ -39,7 +39,7 @@
 //!
 //! ```text
 //!  files ── Lines ──► events ── Prepared: constants, the mapping resolved ──► link ──► Program
-//!  events ── Binder ──► Bound: what each event may be, and the order ── Graph::search ──► LogOutcome ──► explanation
+//!  events ── Binder ──► Bound: the steps of each event, and the order ── Graph::search ──► LogOutcome ──► explanation
 //! ```
 //!
 //! A log is a finite set of events with a partial order. Each event stands for a relation between states: one of its
@@ -155,7 +155,7 @@ impl Prepared {
     }
 }
 
-/// The names of the actions that steps are: the operators of `Next` that are not made of others.
+/// The names of the actions of steps: the operators of `Next` that do not consist of others.
 pub fn step_names(program: &Program) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for action in &program.actions {
@@ -166,7 +166,7 @@ pub fn step_names(program: &Program) -> Vec<String> {
     names
 }
 
-/// Gives every constant without a value an empty set, so that a module can be linked to look at its actions.
+/// Gives every constant without a value an empty set, so that a module can be linked to list its actions.
 pub fn fill_constants(module: &Module, config: &mut Config) {
     for (name, def) in &module.names {
         let is_open = matches!(module.definitions[def.0 as usize].body, Body::Declared);

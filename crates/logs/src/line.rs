@@ -45,8 +45,8 @@ pub struct Cut {
 }
 
 impl Lines {
-    /// Reads files, each of which begins with this many lines that are not events. A last line that is not complete is
-    /// left out: a program that is killed may leave one.
+    /// Reads files, each of which begins with this many lines that are not events. Leaves out an incomplete last line,
+    /// which a killed program may leave.
     pub fn read(files: &[File], header: usize) -> Result<Lines, Problem> {
         let mut all = Lines::default();
         for (place, file) in files.iter().enumerate() {

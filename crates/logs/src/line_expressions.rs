@@ -59,7 +59,7 @@ impl<'a> Prelude<'a> {
                 let value = values.translate(&line.json, &machine.program().module.strings);
                 match machine.apply_operator(def, &[value], At::Nowhere) {
                     Ok(Value::Bool(truth)) => kept.push(truth),
-                    // A line without the field is not meant.
+                    // The filter does not mean a line without the field.
                     Err(error) if error.kind == omnilink_tla::error::ErrorKind::OutsideDomain => kept.push(false),
                     Ok(_) => return Err(Problem::new("`where` is neither TRUE nor FALSE").into()),
                     Err(error) => {

@@ -1,9 +1,9 @@
 //! The mapping of the settings, resolved against a specification.
 //!
-//! Every expression of the mapping becomes an operator of the module, with parameters for the names that it uses: `e`,
-//! the event; `prev`, the event before it of the same process; `begin`, the first event of a span; names of `let`;
-//! parameters of the action; and fields of events that the specification does not define. So an expression is parsed
-//! and resolved once, its errors are shown in the settings, and an event passes values.
+//! Every expression of the mapping becomes an operator of the module, with parameters for the names that it uses: `e`, the
+//! event; `prev`, the event before it of the same process; `begin`, the first event of a span; names of `let`; parameters
+//! of the action; and fields of events that the specification does not define. So an expression is parsed and resolved
+//! once, its errors have a place in the settings, and an event passes values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ pub(crate) enum Arg {
     Chosen { set: Expr, filter: Option<Expr> },
 }
 
-/// What an event means.
+/// The meaning of an event.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
     pub(crate) events: log::Names,
@@ -135,7 +135,7 @@ pub(crate) struct Mapping {
     pub(crate) read: Vec<Path>,
 }
 
-/// The most unlogged steps before one event, unless the settings have another number.
+/// The maximum number of unlogged steps before one event, unless the settings have another number.
 const MOST_UNLOGGED: u32 = 64;
 
 /// Resolves the expressions of a mapping.

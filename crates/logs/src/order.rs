@@ -1,4 +1,4 @@
-//! Which events of a log come before which.
+//! The order of the events of a log.
 //!
 //! Every order is reduced to one form: events are on *chains*, each of which is totally ordered, and an event *needs*
 //! a number of events of every other chain before it. So a set of events that may have happened is one number for each
@@ -10,9 +10,9 @@
 //! - Time: `e` comes before `f` if the latest time of `e` is before the earliest time of `f`. Equal times say nothing.
 //! - Vector clocks: `e` of process `p` comes before `f` if `f` has seen at least as much of `p` as `e`. Gaps are fine.
 //! - Messages: each receipt of a key has a sending of its own, so the k-th receipt in a file comes after the k-th sending,
-//!   both in the order of the lines. Lines of different files have no order, so the receipts of each file are counted by
-//!   themselves, and a key that is sent in several files by several processes orders nothing. Nor does a message from an
-//!   event to itself or to one before it on its chain: others with its key were received there.
+//!   both in the order of the lines. Lines of different files have no order, so each file counts its receipts separately,
+//!   and a key that several processes send in several files orders nothing. Nor does a message from an event to itself or
+//!   to one before it on its chain: it received other messages with its key.
 //! - Offsets between the clocks of hosts are bounded by messages: a message from `a` to `b` that was sent at `s` and
 //!   received at `r` shows that the clock of `b` is at most `r - s` ahead of that of `a`. Shortest paths combine these
 //!   bounds, and a negative cycle shows that a clock was changed.
@@ -23,7 +23,7 @@ use omnilink_history::format::json::Json;
 
 use crate::problem::Problem;
 
-/// What is known about the place of an event in the order.
+/// The properties of an event that determine its place in the order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock {
     /// The process.
@@ -45,7 +45,7 @@ pub(crate) struct Clock {
     pub(crate) before: Option<usize>,
 }
 
-/// The kinds of order that the settings ask for.
+/// The kinds of order in the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Kinds {
     /// One chain of all lines.
@@ -65,14 +65,14 @@ pub struct EventOrder {
     pub(crate) places: Vec<(usize, usize)>,
     /// Messages: the send event and the receive event.
     pub(crate) messages: Vec<(usize, usize)>,
-    /// Things worth knowing about it.
+    /// Notes about the order.
     pub(crate) notes: Vec<String>,
     /// Whether it is the order of the lines.
     pub(crate) is_total: bool,
 }
 
 impl EventOrder {
-    /// The order of events. An error if events come before themselves.
+    /// Computes the order of events. Fails if events come before themselves.
     pub(crate) fn new(
         clocks: &[Clock],
         processes: usize,
@@ -308,7 +308,7 @@ impl EventOrder {
         }
     }
 
-    /// An error if no sequence of all events meets all needs.
+    /// Fails if no sequence of all events meets all needs.
     fn check(&self, events: usize, name: &dyn Fn(usize) -> String) -> Result<(), Problem> {
         let mut position = vec![0_u32; self.chains.len()];
         let mut placed = 0;
@@ -380,8 +380,8 @@ impl EventOrder {
     }
 }
 
-/// A time in nanoseconds: a number in seconds, milliseconds, microseconds or nanoseconds has the unit that its users
-/// know, and only differences count; RFC 3339 is text.
+/// A time in nanoseconds. A number may be in seconds, milliseconds, microseconds or nanoseconds: only differences count, in
+/// the unit of the log. Text is RFC 3339.
 pub(crate) fn time(json: &Json) -> Option<i128> {
     match json {
         Json::Number(omnilink_history::Value::Int(number)) => Some(i128::from(*number) * FINE),

@@ -1,8 +1,8 @@
 //! Finds a behavior of the specification that explains a log, or shows where every one gets stuck.
 //!
-//! A *configuration* is how far the log has been explained, one number for each chain of the order, and the state that
-//! this led to. A configuration is extended by an event that may be next, or by an unlogged step. All configurations
-//! are kept in one set, so none is extended twice.
+//! A *configuration* is the explained part of the log, one number for each chain of the order, and the state after it. The
+//! search extends a configuration by an event that may be next, or by an unlogged step. It keeps all configurations in one
+//! set, so it extends none twice.
 //!
 //! The search goes forward in rounds. A round extends one configuration for each number of explained events, from few to
 //! many: one with the fewest unlogged steps, of those with the latest origin. The first round takes the first choice of
@@ -15,11 +15,11 @@
 //! Unlogged steps may be possible only before some events. Where several events may be next, such a step is taken
 //! before one of them, which then has to be next: a log is accepted if and only if one of its total orders is.
 //!
-//! Where the order of events does not matter, one is tried: [`reduce`](crate::reduce) says which events of those that may be
-//! next are enough.
+//! Where the order of events does not matter, the search tries one: [`reduce`](crate::reduce) chooses enough of the events
+//! that may be next.
 //!
-//! An unlogged step is taken at once where an event is not possible without one, and put off otherwise until nothing
-//! else is left, so that a search neither misses a step nor tries all of them everywhere.
+//! The search takes an unlogged step at once where an event is not possible without one. It puts off other unlogged steps
+//! until nothing else is left, so that it neither misses a step nor tries all of them everywhere.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -37,12 +37,12 @@ use crate::problem::Failure;
 use crate::reduce::Reduction;
 use crate::step::{By, Reached, Stepper};
 
-/// How to search.
+/// The options of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LogOptions {
     /// Breadth first and without reductions, as a model checker counts.
     pub exhaustive: bool,
-    /// Try all orders of events, also of events that are independent of each other.
+    /// Try all orders of events, even of events that are independent of each other.
     pub all_orders: bool,
 }
 
@@ -62,11 +62,11 @@ pub struct Stats {
     pub generated: u64,
     /// The number of distinct ones.
     pub distinct: u64,
-    /// The most events that a configuration explains.
+    /// The largest number of events that a configuration explains.
     pub explained: u32,
     /// The largest number of configurations that explain equally many events.
     pub widest: usize,
-    /// The number of times an event that may be next was left out, because another order of events is enough.
+    /// The number of times the search left out an event that may be next, because another order of events is enough.
     pub left_out: u64,
 }
 
@@ -82,20 +82,20 @@ pub(crate) struct Node {
     pub(crate) by: By,
     /// The number of unlogged steps of each kind since the last event.
     since: Since,
-    /// The event that must be next, because unlogged steps that were taken are possible only before it.
+    /// The event that must be next, because the last unlogged steps are possible only before it.
     toward: Option<u32>,
     /// The number of unlogged steps.
     hidden: u32,
     /// The number of events explained.
     pub(crate) placed: u32,
-    /// Its state with interchangeable values named in one way, if there are any.
+    /// Its state with canonical names of interchangeable values, if there are any.
     canonical: Option<State>,
     /// Another configuration with this position and an equal state.
     alike: Option<u32>,
 }
 
 impl Node {
-    /// Where and how it began: not extended yet, and known under no other name.
+    /// Makes a configuration that has not been extended yet.
     fn fresh(position: Box<[u32]>, state: State, by: By, since: Since) -> Node {
         let (parent, toward, canonical, alike) = (None, None, None, None);
         Node { position, state, parent, by, since, toward, hidden: 0, placed: 0, canonical, alike }
@@ -127,7 +127,7 @@ impl Node {
 pub(crate) enum Found {
     /// The configuration that explains all events.
     Accepted(u32),
-    /// The configurations that no event leads on from, of those that explain most.
+    /// The configurations that no event extends, of those that explain most.
     Stuck(Vec<u32>),
     /// Stopped before the end.
     Stopped(Stop),
@@ -140,10 +140,10 @@ pub(crate) struct Graph {
     pub(crate) stats: Stats,
     /// The number of configurations that explain each number of events.
     levels: Vec<usize>,
-    /// Whether configurations were left out because of independent events.
+    /// Whether the search left out configurations because of independent events.
     pub(crate) is_reduced: bool,
-    /// Configurations that explain most and that no event leads on from, each with events that are not possible there and that no other event
-    /// makes possible.
+    /// Configurations that explain most and that no event extends, each with events that are not possible there and that no
+    /// other event makes possible.
     pub(crate) dead: HashMap<u32, Vec<usize>, FxBuildHasher>,
 }
 
@@ -190,7 +190,7 @@ impl Queue {
             self.lowest += 1;
         }
         if self.lowest >= self.levels.len() {
-            // Nothing is left but what was put off.
+            // Only deferred steps are left.
             let (placed, _, place) = self.deferred.pop()?;
             (self.round, self.lowest) = (placed as usize + 1, self.levels.len());
             return Some(place);
@@ -239,12 +239,12 @@ struct Chosen {
     steps: Vec<Vec<Reached>>,
 }
 
-/// The number of extended configurations between two looks at the limits.
+/// The number of extended configurations between two checks of the limits.
 const BETWEEN: u64 = 64;
 
 impl Graph {
-    /// Searches for a behavior that explains all events. If there is none and configurations were left out, those that
-    /// explain most events are searched for again among all orders, as long as they are few.
+    /// Searches for a behavior that explains all events. If there is none and configurations were left out, searches all
+    /// orders for those that explain most events, as long as they are few.
     pub(crate) fn search(
         &mut self,
         stepper: &mut Stepper<'_, '_>,
@@ -309,7 +309,7 @@ impl Graph {
             match extended {
                 Ok(None) => {}
                 Ok(Some(last)) => return Ok(Found::Accepted(last)),
-                // A limit was reached inside an evaluation: what is known so far is known.
+                // A limit was reached inside an evaluation: the results so far are valid.
                 Err(Failure::Evaluation { error, .. }) if error.kind == ErrorKind::Stopped => {
                     return Ok(Found::Stopped(poll(&self.stats).unwrap_or(Stop::Interrupted)));
                 }
@@ -322,7 +322,7 @@ impl Graph {
         Ok(Found::Stuck(stuck.map(|(place, _)| u32::try_from(place).unwrap_or(u32::MAX)).collect()))
     }
 
-    /// Extends a configuration; the one that explains all events, if it was reached.
+    /// Extends a configuration. Returns the one that explains all events, if it was reached.
     fn extend(
         &mut self,
         from: u32,
@@ -390,8 +390,8 @@ impl Graph {
         Ok(None)
     }
 
-    /// The events to extend a configuration by, and the steps of each: of those that may be next, all, or enough of them.
-    /// Of several sets that are enough, one without a step, or else one with few.
+    /// Chooses the events to extend a configuration by, and the steps of each: of those that may be next, all, or enough of
+    /// them. Of several sets that are enough, it takes one without a step, or else one with few.
     fn choose(
         &mut self,
         position: &[u32],
@@ -425,7 +425,7 @@ impl Graph {
             if best.is_none_or(|(least, _)| count < least) {
                 best = Some((count, place));
             }
-            // One step is a branch less than any other choice.
+            // One step makes fewer branches than any other choice.
             if count <= 1 {
                 break;
             }
@@ -488,8 +488,8 @@ impl Graph {
         path
     }
 
-    /// Events that are not possible in a configuration that no event leads on from, and that no other event makes
-    /// possible: all that may be next, or some of them.
+    /// Events that are not possible in a configuration that no event extends, and that no other event makes possible: all
+    /// that may be next, or some of them.
     pub(crate) fn blocked(&self, node: u32, bound: &Bound) -> Vec<usize> {
         match self.dead.get(&node) {
             Some(events) => events.clone(),
@@ -497,7 +497,7 @@ impl Graph {
         }
     }
 
-    /// The number of configurations that explain as much as the furthest.
+    /// The number of configurations that explain as much as the furthest one.
     pub(crate) fn at_the_end(&self) -> usize {
         self.levels.last().copied().unwrap_or_default()
     }

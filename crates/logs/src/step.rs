@@ -1,9 +1,9 @@
 //! The relation between states that an event of a log stands for.
 //!
-//! For an event and a state, one of the event's alternatives is taken: the conditions on the state before are tested,
-//! the next values that the log tells are assigned, the action runs, and the conditions on the step and on the state
-//! after it are tested. A composition passes through intermediate states; what the log tells about values holds for its
-//! last state, and conditions on the state before hold for its first.
+//! A step of an event in a state takes one of the event's alternatives. It tests the conditions on the state before,
+//! assigns the next values that the log has, runs the action, and tests the conditions on the step and on the state after
+//! it. A composition passes through intermediate states; the logged values hold for its last state, and conditions on the
+//! state before hold for its first.
 
 use omnilink_tla::error::ErrorKind;
 use omnilink_tla::ir::{ExprLevel, VarId};
@@ -19,7 +19,7 @@ use crate::symmetry::Symmetry;
 /// The maximum number of steps of one event with `repeat`.
 const MOST_REPEATED: usize = 64;
 
-/// How a configuration was reached.
+/// The last step to a configuration.
 #[derive(Debug, Clone)]
 pub(crate) enum By {
     /// It is an initial one.
@@ -55,9 +55,9 @@ pub(crate) struct Stepper<'a, 'p> {
     /// Whether states that violate an invariant are left out.
     pub(crate) enforces_invariants: bool,
     pub(crate) symmetry: Option<&'a Symmetry>,
-    /// How far the log is explained where steps are computed.
+    /// The explained part of the log where steps are computed.
     pub(crate) position: Box<[u32]>,
-    /// A variable that is not taken as complete.
+    /// A variable that does not count as complete.
     pub(crate) relaxed: Option<VarId>,
     pub(crate) evaluations: u64,
 }
@@ -132,7 +132,7 @@ impl<'a, 'p> Stepper<'a, 'p> {
         Ok(self.machine.exclusion(from, to, self.enforces_invariants)?.is_some())
     }
 
-    /// The next values that an event tells; `Err` says why it cannot be about this state.
+    /// The logged next values of an event; `Err` says why the event cannot be about this state.
     pub(crate) fn given(&self, event: &Event, state: &State) -> Result<Vec<(VarId, Value)>, (VarId, String)> {
         let strings = &self.program.module.strings;
         let mut given = Vec::new();
@@ -314,7 +314,7 @@ impl<'a, 'p> Stepper<'a, 'p> {
         Ok(self.machine.admits(&bound.actions[action], args)?.is_ok())
     }
 
-    /// The arguments of an action, with those that were chosen.
+    /// The arguments of an action, with the chosen ones.
     pub(crate) fn with_chosen(&self, action: usize, args: &Args, chosen: &[(String, Value)]) -> Args {
         let mut args = args.clone();
         for (param, arg) in self.bound.actions[action].params.iter().zip(&mut args) {

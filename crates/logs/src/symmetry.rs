@@ -1,26 +1,26 @@
-//! Values that neither the rest of a log nor the specification tells apart.
+//! Values that neither the rest of a log nor the specification distinguishes.
 //!
 //! A log without arguments leaves open which resource manager prepared, and all of them would do. If the specification
 //! treats the elements of a constant set alike, a permutation of them maps behaviors to behaviors. A permutation that
 //! also leaves alone every value that the rest of the log mentions maps an explanation of the rest to an explanation of
 //! the rest. So of all configurations that such permutations map to each other, one is enough.
 //!
-//! - *Which sets.* A constant set of strings, of model values or of integers is a *sort* if no expression of the
-//!   specification or of the mapping has one of its elements as a literal or as the name of a field, chooses one by
-//!   `CHOOSE`, or passes one to an operator that may tell them apart. A literal or another constant that every
-//!   permutation leaves unchanged, such as the set itself, is fine. Integers must not be computed with or counted at all,
-//!   and there must be no sequences, whose domains are integers.
-//! - *Strings as sequences.* `Len`, `\o`, `SubSeq` and `Tail` are about sequences in nearly every specification, but tell
-//!   strings apart if they are applied to one. The machine notes that, and then a log that was rejected is searched
-//!   again without sorts of strings. One look at a string is noticed although the search leaves out configurations: a
-//!   permutation maps the evaluation of an expression in one of those to an evaluation in the one that was kept, and
-//!   strings to strings. If the order of evaluation differs, an operand that is not evaluated in one of them does not
-//!   change the value. An accepted log has a behavior, which is confirmed without any of this.
-//! - *Canonical states.* Colors are computed for the values of a sort: two values get the same color if they occur at
-//!   the same places of the state, and places are told apart by the colors of the values around them. Values that the
-//!   rest of the log does not mention are then sorted by color and renamed in that order. Equal colors do not prove that
-//!   two values are interchangeable, and then two configurations may be kept where one would do, but a canonical state
-//!   is always a permutation of the state.
+//! - *Sorts.* A constant set of strings, of model values or of integers is a *sort* if no expression of the specification
+//!   or of the mapping has one of its elements as a literal or as the name of a field, chooses one by `CHOOSE`, or passes
+//!   one to an operator that may distinguish them. A literal or another constant that every permutation leaves unchanged,
+//!   such as the set itself, is fine. Expressions must not compute with integers or count them at all, and there must be no
+//!   sequences, whose domains are integers.
+//! - *Strings as sequences.* `Len`, `\o`, `SubSeq` and `Tail` are about sequences in nearly every specification, but
+//!   distinguish strings if they are applied to one. The machine notes that, and then the check searches a rejected log
+//!   again without sorts of strings. It is enough to note one such evaluation although the search leaves out
+//!   configurations: a permutation maps the evaluation of an expression in one of those to an evaluation in the one that
+//!   was kept, and strings to strings. If the order of evaluation differs, an operand that is not evaluated in one of them
+//!   does not change the value. An accepted log has a behavior, which is confirmed without any of this.
+//! - *Canonical states.* Colors are computed for the values of a sort: two values get the same color if they occur at the
+//!   same places of the state, and the colors of the values around places distinguish them. Values that the rest of the log
+//!   does not mention are then sorted by color and renamed in that order. Equal colors do not prove that two values are
+//!   interchangeable, and then two configurations may be kept where one would do, but a canonical state is always a
+//!   permutation of the state.
 //! - *Arguments.* An argument that the log does not have is tried for one value of each class only. Two values are in one
 //!   class if exchanging them leaves the state unchanged, which is tested. Further arguments are chosen among values that
 //!   exchanges of values other than those chosen before leave unchanged.
@@ -74,14 +74,14 @@ impl Bits {
 /// The maximum number of elements of a sort.
 const MOST_VALUES: usize = 4096;
 
-/// The maximum number of values that a parameter is tried for one by one.
+/// The maximum number of values to try for a parameter one by one.
 const MOST_CANDIDATES: usize = 4096;
 
 /// The number of rounds in which colors are refined.
 const ROUNDS: usize = 2;
 
 impl Symmetry {
-    /// The interchangeable values; `None` if there are none. `constants` are those with a value. Strings are left out
+    /// Finds the interchangeable values; `None` if there are none. `constants` are those with a value. Leaves out strings
     /// if the specification takes them apart.
     pub(crate) fn find(
         program: &Program,
@@ -104,7 +104,7 @@ impl Symmetry {
         for (_, value) in constants {
             let Value::Set(set) = value else { continue };
             let first = set.elements().first();
-            // Values of different kinds are told apart, by `STRING` for example.
+            // `STRING`, for example, distinguishes values of different kinds.
             let is_plain = |value: &Value| match (value, first) {
                 (Value::Str(text), Some(Value::Str(_))) => !reads_text && !features.fields.contains(text),
                 (Value::Model(model), Some(Value::Model(first))) => model.class == first.class,
@@ -118,7 +118,7 @@ impl Symmetry {
                         && told.iter().all(|value| exchanged(value, &pair[0], &pair[1]) == *value)
                         && constants.iter().all(|(_, value)| exchanged(value, &pair[0], &pair[1]) == *value)
                 });
-            // Sets with common elements are not told apart by sorts.
+            // Sorts do not distinguish sets with common elements.
             let overlaps = constants.iter().filter_map(|(_, other)| match other {
                 Value::Set(other) if other.elements() != set.elements() => Some(other),
                 _ => None,
@@ -146,7 +146,7 @@ impl Symmetry {
         Some(symmetry)
     }
 
-    /// Notes which values the rest of each chain mentions.
+    /// Notes the values that the rest of each chain mentions.
     fn mention(&mut self, bound: &Bound) {
         let mut mentioned = Vec::new();
         for chain in &bound.order.chains {
@@ -343,7 +343,7 @@ impl Choice<'_> {
     }
 }
 
-/// What a specification does with values.
+/// The ways in which a specification uses values.
 #[derive(Default)]
 struct Features {
     /// Literals that are not numbers or Booleans alone.
@@ -352,12 +352,12 @@ struct Features {
     fields: HashSet<Str, FxBuildHasher>,
     /// True if it computes with integers, has some of its own, or has sequences.
     computes: bool,
-    /// True if it may tell values apart in other ways.
+    /// True if it may distinguish values in other ways.
     has_unknown: bool,
 }
 
-/// Built-in operators that treat all values alike, and whether integers too. Those on sequences take strings apart,
-/// which is noticed when it happens.
+/// Built-in operators that treat all values alike, and whether this includes integers. Operators on sequences take strings
+/// apart, which the machine notes.
 const ALIKE: &[(&str, &str, bool)] = &[
     ("FiniteSets", "Cardinality", false),
     ("FiniteSets", "IsFiniteSet", true),

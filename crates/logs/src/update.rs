@@ -88,8 +88,7 @@ impl Op {
 }
 
 impl Update {
-    /// The next value of a variable with this current and this initial value. An error if the change has no meaning
-    /// there.
+    /// The next value of a variable with this current and this initial value. Fails if the change has no meaning there.
     pub(crate) fn apply(
         &self,
         value: &Value,

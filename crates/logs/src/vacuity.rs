@@ -1,4 +1,4 @@
-//! What an accepted log does not show: events that say nothing, actions that were never taken, fields that no rule reads.
+//! Notes about an accepted log: events without values, actions that were never taken, fields that no rule reads.
 
 use omnilink_report::{Coverage, CoveredAction};
 use omnilink_tla::program::Program;
@@ -63,7 +63,7 @@ fn unused(prepared: &Prepared) -> Vec<String> {
     unused
 }
 
-/// How often each action of the specification was taken.
+/// The number of times that each action of the specification was taken.
 pub fn coverage(bound: &Bound, program: &Program, checked: &Checked) -> Coverage {
     let steps = longest(checked, bound);
     let action = |name: &str| {

@@ -1,8 +1,8 @@
 //! Translates values of a log to values of a specification.
 //!
 //! Objects become records, arrays become sequences. A string becomes the value that the settings give it, or the model
-//! value of that name, or itself. TLA+ has integers only: another number is carried as a string with its digits, which
-//! can be compared with itself and not be computed with.
+//! value of that name, or itself. TLA+ has integers only: another number becomes a string with its digits, which can be
+//! compared but not used in arithmetic.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ pub(crate) fn intern(json: &Json, strings: &mut Strings) {
     }
 }
 
-/// The direct parts of a value; the domain of a sequence too.
+/// The direct parts of a value, including the domain of a sequence.
 pub(crate) fn parts(value: &Value) -> Vec<Value> {
     match value {
         Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) => Vec::new(),

@@ -58,7 +58,7 @@ impl<'m> Binder<'m, '_> {
         Err(set.map_or(problem.clone(), |(_, site)| problem.at(*site)).into())
     }
 
-    /// The action that an event without a rule is.
+    /// The action of an event without a rule.
     pub(super) fn by_name(&mut self, raw: &Raw<'_>) -> Result<Alternative, Failure> {
         let Some(name) = &raw.name else { return Ok(Alternative::new(Steps::Any)) };
         let action = self.action(name, raw)?;

@@ -1,4 +1,4 @@
-//! The meaning of one event: the rules that fit it, and what they make of it.
+//! The meaning of one event: the rules that fit it, and their effects.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl<'m> Binder<'m, '_> {
         let skip = &self.mapping.settings.skip;
         match &raw.name {
             Some(name) if skip.contains(name) => alternatives.push(Alternative::skip()),
-            // It may be any event, so it may be one of those that are no steps.
+            // The event may be any event, so it may be one that is not a step.
             None if !skip.0.is_empty() && rules.iter().all(|rule| rule.meaning == Meaning::Conditions) => {
                 alternatives.extend([Alternative::new(Steps::Any), Alternative::skip()]);
             }
@@ -180,7 +180,7 @@ impl<'m> Binder<'m, '_> {
                         let problem = Problem::new(format!("`when` is {shown}, neither TRUE nor FALSE")).at(when.site);
                         return Err(problem.with_note(self.place(raw.line)).into());
                     }
-                    // A line without the field is not meant.
+                    // The rule does not mean a line without the field.
                     Err(error) if error.kind == ErrorKind::OutsideDomain => continue,
                     Err(error) => {
                         return Err(Failure::Evaluation { error, note: Some(self.place(raw.line)) });
@@ -285,7 +285,7 @@ impl<'m> Binder<'m, '_> {
         Ok(steps.into_iter().map(|meaning| Alternative { meaning, ..bound.clone() }).collect())
     }
 
-    /// The arguments of an event for people.
+    /// The arguments of an event for display.
     pub(super) fn shown_args(&self, raw: &Raw<'_>) -> Vec<(String, String)> {
         match self.mapping.args.as_ref().and_then(|path| find(path, raw.root, raw.line)) {
             None => Vec::new(),
@@ -297,7 +297,7 @@ impl<'m> Binder<'m, '_> {
         }
     }
 
-    /// The other fields of an event for people.
+    /// The other fields of an event for display.
     pub(super) fn shown_fields(&self, raw: &Raw<'_>) -> Vec<(String, String)> {
         let shown = [&self.mapping.event, &self.mapping.process, &self.mapping.args];
         let is_shown = |name: &str| shown.into_iter().flatten().any(|path| path.to_string() == name);

@@ -1,17 +1,17 @@
-//! Events that happened and are not in the log, as far as the log shows it.
+//! Events that happened but are not in the log, as far as the log shows them.
 //!
 //! A file that ends inside a line breaks off: a program was killed, or the file was copied while it was written. Further
-//! events are lost. If the file is that of one process, each of them comes after the last one in that file: a program is
-//! taken to write its lines in the order of its clock, unless the known lines show that it does not. If processes share
-//! the file, one that is not known at all may have lost events. A vector clock that names a process without lines shows
-//! that all events of that process are lost, and these may be anywhere.
+//! events are lost. If the file is that of one process, each of them comes after the last one in that file: the check
+//! assumes that a program writes its lines in the order of its clock, unless the known lines show that it does not. If
+//! processes share the file, a process without any line may have lost events. A vector clock that names a process without
+//! lines shows that all events of that process are lost, and these may be anywhere.
 //!
-//! Let a log without its lost events be rejected. With them, a sequence of all events begins with a set of known ones up
-//! to the first lost one; that set has all events of its process that come before it, and a behavior explains it. If no
-//! configuration of the search has such a set, the log is rejected whatever was lost. Otherwise the lost events may
-//! lead to states from which the others go on, so nothing is known. Interchangeable values do not matter for that: a
-//! permutation leaves alone how far the log is explained. But all orders of events are searched, because a lost event may
-//! depend on events that are independent of each other.
+//! Let a log without its lost events be rejected. With them, a sequence of all events begins with a set of known ones up to
+//! the first lost one; that set has all events of its process that come before it, and a behavior explains it. If no
+//! configuration of the search has such a set, the log is rejected with any lost events. Otherwise the lost events may lead
+//! to states from which the other events continue, so there is no verdict. Interchangeable values do not matter here: a
+//! permutation does not change how much of the log is explained. But the search covers all orders of events, because a lost
+//! event may depend on events that are independent of each other.
 
 use super::Event;
 use crate::line::Cut;
@@ -23,12 +23,12 @@ pub(crate) struct Lost {
     chain: usize,
     /// The number of events of the chain that come before all of them.
     after: u32,
-    /// Why they are known to be lost.
+    /// The reason why they count as lost.
     pub(crate) words: String,
 }
 
 impl Lost {
-    /// The lost events of a log with these files that break off, and these processes without lines.
+    /// Finds the lost events of a log with these files that break off, and these processes without lines.
     pub(crate) fn find(
         events: &[Event],
         order: &EventOrder,
@@ -43,7 +43,7 @@ impl Lost {
         all
     }
 
-    /// The events that are lost where a file breaks off.
+    /// Finds the events that are lost where a file breaks off.
     fn of_file(events: &[Event], order: &EventOrder, processes: &[String], files: usize, cut: &Cut) -> Lost {
         let inside = (0..events.len()).filter(|&event| events[event].file == cut.file);
         let mut chains: Vec<usize> = inside.map(|event| order.places[event].0).collect();

@@ -1,4 +1,4 @@
-//! What each event of a log means: for every event the steps that it may be, with all values of the log translated.
+//! The meaning of each event of a log: the steps that it may be, with all values of the log translated.
 //!
 //! Rules that fit an event and have a meaning of their own are its *alternatives*; rules without one add their
 //! conditions to each of them. An event that no rule gives a meaning is the action of its name, with its arguments by
@@ -48,7 +48,7 @@ pub struct Event {
     pub fields: Vec<(String, String)>,
     /// The steps that it may be.
     pub(crate) alternatives: Vec<Alternative>,
-    /// The changes of variables that it tells.
+    /// The changes of variables that it logs.
     pub(crate) updates: Vec<(VarId, Vec<Update>)>,
     /// Variables that it leaves unchanged.
     pub(crate) kept: Vec<VarId>,
@@ -61,8 +61,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// What rules compare with variables after the step of the event: a variable, with indices if it is a part of one,
-    /// such as `term["n1"]`, and the logged value. Other expressions are left out.
+    /// The values that rules compare with variables after the step of the event: a variable, with indices if it is a part
+    /// of one, such as `term["n1"]`, and the logged value. Leaves out other expressions.
     pub fn told(&self, program: &Program) -> Vec<(String, String)> {
         let module = &program.module;
         let conditions = self.alternatives.first().map_or(&[][..], |alternative| &alternative.after);
@@ -195,7 +195,7 @@ impl BoundCondition {
     }
 }
 
-/// What the expressions of an event may use.
+/// The names that the expressions of an event may use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Context {
     event: Option<Value>,
@@ -224,7 +224,7 @@ pub struct Bound {
     pub(crate) complete: Vec<(VarId, Site)>,
     /// Events that are known to be missing.
     pub(crate) lost: Vec<Lost>,
-    /// Things worth knowing that are not wrong.
+    /// Notes that are not problems.
     pub notes: Vec<String>,
 }
 
@@ -372,7 +372,7 @@ impl<'m, 'p> Binder<'m, 'p> {
                 Err(Failure::Problems(more)) => {
                     let place = self.place(raw.line);
                     for problem in more {
-                        // The same mistake in another line is not another one.
+                        // The same mistake in another line is not a new problem.
                         let words = problem.message.strip_prefix(&place).unwrap_or(&problem.message).to_owned();
                         if said.insert((words, problem.place)) {
                             problems.push(problem);
@@ -521,12 +521,12 @@ pub(crate) fn lacks(event: &Event, error: &EvalError) -> bool {
     error.applied.as_ref().is_some_and(|applied| values().any(|value| value.has_part(applied)))
 }
 
-/// The value at a path of an event, or else of its line.
+/// The value at a path of an event, or of its line.
 fn find<'l>(path: &Path, root: &'l Json, line: &'l Line) -> Option<&'l Json> {
     path.find(root).or_else(|| path.find(&line.json))
 }
 
-/// A name or the like as text.
+/// A name or a similar value as text.
 fn text_of(json: &Json) -> String {
     match json {
         Json::Text(text) => text.clone(),

@@ -102,7 +102,7 @@ impl<'m> Binder<'m, '_> {
         Ok(BoundCondition { left, expected, right, is_path })
     }
 
-    /// A condition on the initial state that no event is needed for.
+    /// A condition on the initial state that needs no event.
     pub(super) fn initial_condition(&mut self, condition: &mapping::Condition) -> Result<BoundCondition, Failure> {
         let line = Line { file: 0, number: 0, json: Json::Null };
         let raw = Raw { line: &line, root: &line.json, name: None, process: 0 };
@@ -129,7 +129,7 @@ impl<'m> Binder<'m, '_> {
         }])
     }
 
-    /// The changes of variables that an event tells.
+    /// The changes of variables that an event logs.
     pub(super) fn updates(&self, raw: &Raw<'_>) -> Result<Vec<(VarId, Vec<Update>)>, Failure> {
         let mut updates = Vec::new();
         for (name, variable) in &self.mapping.update {

@@ -8,7 +8,7 @@ use super::place::{Place, Shape, Touch, Touches, Use};
 use super::touch::{Meaning, Names, Reader, Unknown};
 use crate::bind::{Alternative, Bound, BoundArg, BoundExpr, Event, Steps};
 
-/// The uses of each event, with those of unlogged steps that may come before it, and of what is tested after it.
+/// The uses of each event, including those of unlogged steps that may come before it, and of the conditions after it.
 pub(crate) fn touches(program: &Program, bound: &Bound, enforces_invariants: bool) -> Vec<Touches> {
     let predicates = program.constraints.iter().chain(program.invariants.iter().filter(|_| enforces_invariants));
     let tested: Vec<Touches> = predicates
@@ -75,7 +75,7 @@ fn of_unlogged(program: &Program, bound: &Bound, unlogged: &crate::bind::BoundUn
     Touches(is_known.then(|| as_writes(reader.touches)))
 }
 
-/// Unlogged steps change something, so an element that is added or removed is also looked at.
+/// Unlogged steps must change something, so they also read an element that they add or remove.
 fn as_writes(mut touches: Vec<Touch>) -> Vec<Touch> {
     for touch in touches.iter_mut().filter(|touch| touch.how != Use::Read) {
         touch.how = Use::Write;

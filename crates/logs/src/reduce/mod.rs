@@ -1,7 +1,7 @@
 //! Fewer orders of events: where the order of events does not matter, the search tries one.
 //!
-//! *Problem.* Events that nothing orders may have happened in any order, so a log of five processes without a common
-//! clock has more sets of events that may have happened than anyone can look at. One behavior is found soon, but a
+//! *Problem.* Events that nothing orders may have happened in any order, so a log of five processes without a common clock
+//! has more sets of events that may have happened than a search can visit. A search finds one behavior soon, but a
 //! rejection needs all of them.
 //!
 //! *Idea.* Two events are *independent* if neither uses a part of the state that the other changes
@@ -13,22 +13,22 @@
 //! configuration has no completion, however many other events are still possible.
 //!
 //! *Invariant.* A configuration with a completion has an extension by an event of T with a completion. By induction on the
-//! number of remaining events the search finds a completion if there is one; each step adds an event, so no event is
-//! put off for ever. T depends on how far the log is explained, and not on how this was reached, so configurations
-//! are compared as before, also up to interchangeable values. Unlogged steps before an event are taken as a part of the
-//! event: they use what they use, and the event that they are followed by is fixed. A constraint, and an invariant where
-//! it is enforced, is a part of every event that may change it.
+//! number of remaining events the search finds a completion if there is one; each step adds an event, so it puts no event
+//! off for ever. T depends on the explained events, and not on the path to them, so configurations are compared as before,
+//! even up to interchangeable values. Unlogged steps before an event count as a part of the event: they have their own
+//! uses, and the next event is fixed. A constraint, and an invariant where it is enforced, is a part of every event that
+//! may change it.
 //!
-//! *Lost.* The configurations that explain most events may be left out, so a rejection by this search does not say how
-//! many events can be explained; [`check`](crate::check) looks again.
+//! *Lost.* The search may leave out the configurations that explain most events, so its rejection does not say how many
+//! events can be explained; [`check`](crate::check) searches again.
 //!
-//! *Cost.* Uses are found once for each event. A set T is closed over chains: for each of its events, the first event of
-//! each other chain that is not independent of it and that can happen without T is looked up, and an event that must
-//! happen before that one is added. That is a few comparisons for each pair of chains.
+//! *Cost.* The uses of each event are computed once. A set T is closed over chains: for each of its events, the closure
+//! finds the first event of each other chain that is not independent of it and that can happen without T, and adds an event
+//! that must happen before that one. That is a few comparisons for each pair of chains.
 //!
-//! Persistent sets are from P. Godefroid, *Partial-EventOrder Methods for the Verification of Concurrent Systems*, LNCS 1032,
+//! Persistent sets are from P. Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, LNCS 1032,
 //! 1996; the closure is that of stubborn sets, A. Valmari, *Stubborn Sets for Reduced State Space Generation*, 1989. Their
-//! sleep sets would save steps to known configurations, and no configurations.
+//! sleep sets would save steps to known configurations, but no configurations.
 //!
 //! `--exhaustive` and `--no-shortcuts` switch this off, and the oracle of this crate compares both.
 
@@ -47,7 +47,7 @@ use place::Touches;
 /// The maximum number of events of a chain to compare an event with. The event behind them counts as dependent.
 const MOST_COMPARED: u32 = 4_096;
 
-/// The maximum number of events for which a persistent set is looked for.
+/// The maximum number of events for which to compute a persistent set.
 const MOST_SEEDS: usize = 16;
 
 /// The relation of independence of the events of a log, and the order.
@@ -57,14 +57,14 @@ pub(crate) struct Reduction<'a> {
     kinds: Vec<u32>,
     touches: Vec<Touches>,
     conflicts: HashMap<(u32, u32), bool, FxBuildHasher>,
-    /// For each event the number of events of each chain that come before it, also through others.
+    /// For each event the number of events of each chain that come before it, directly or through others.
     before: Vec<Box<[u32]>>,
-    /// For an event and a chain: from which index on it was searched, and the first dependent event found.
+    /// For an event and a chain: the index from which on it was searched, and the first dependent event found.
     first: HashMap<(u32, u32), (u32, Option<u32>), FxBuildHasher>,
 }
 
 impl<'a> Reduction<'a> {
-    /// `None` if there is nothing to gain.
+    /// Returns `None` if the reduction would leave out nothing.
     pub(crate) fn new(program: &Program, bound: &'a Bound, enforces_invariants: bool) -> Option<Reduction<'a>> {
         if bound.order.chains.iter().filter(|chain| !chain.is_empty()).count() < 2 {
             return None;
@@ -107,7 +107,7 @@ impl<'a> Reduction<'a> {
         sets
     }
 
-    /// The least persistent set that this finds for an event; it is given up when it has all of `most` events.
+    /// The least persistent set that contains an event, as found here. Gives up when it has all of `most` events.
     fn closure(&mut self, position: &[u32], seed: usize, most: usize) -> Vec<usize> {
         let order = &self.bound.order;
         let mut has = vec![false; order.chains.len()];
@@ -180,7 +180,7 @@ impl<'a> Reduction<'a> {
         let mut at = event;
         loop {
             let needs = order.needs[at].iter().zip(position).position(|(need, position)| need > position);
-            // The chain of the event itself counts too: the events before it there have to happen.
+            // The chain of the event itself counts as well: the events before it there have to happen.
             match needs {
                 None => return Some(at),
                 Some(chain) => at = order.chains[chain][position[chain] as usize],
@@ -189,7 +189,7 @@ impl<'a> Reduction<'a> {
     }
 }
 
-/// For each event the number of events of each chain that come before it, also through others.
+/// For each event the number of events of each chain that come before it, directly or through others.
 fn transitive(bound: &Bound) -> Vec<Box<[u32]>> {
     let order = &bound.order;
     let mut before: Vec<Box<[u32]>> = vec![Box::default(); order.needs.len()];
@@ -201,7 +201,7 @@ fn transitive(bound: &Bound) -> Vec<Box<[u32]>> {
         };
         own[chain] = number(index);
         for (chain, need) in order.needs[event].iter().enumerate() {
-            // Otherwise it comes before an event that was looked at.
+            // Otherwise the event comes before one that has been considered.
             if *need > own[chain] {
                 let last = order.chains[chain][*need as usize - 1];
                 own.iter_mut().zip(&before[last]).for_each(|(own, more)| *own = (*own).max(*more));

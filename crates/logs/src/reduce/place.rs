@@ -1,9 +1,8 @@
 //! Parts of a state: a variable, a key of a function in it, an element of a set in it, a key below that, and so on.
 //!
-//! A state is seen as *cells*: whether a set has an element, what a function has at a key. A [`Place`] stands for some of
-//! them. Keys and elements are known as far as the text of the specification and the values of an event tell them, so a
-//! place has a [`Shape`] for each: a message to `w1` whose epoch is not known is `[to |-> "w1"]`, and is another one than
-//! every message to `w2`.
+//! A state consists of *cells*: whether a set has an element, the value of a function at a key. A [`Place`] stands for some
+//! of them. The text of the specification and the values of an event determine some keys and elements, so a place has a
+//! [`Shape`] for each: a message to `w1` whose epoch is unknown is `[to |-> "w1"]`, and differs from every message to `w2`.
 
 use omnilink_tla::ir::VarId;
 use omnilink_tla::value::Value;

@@ -1,15 +1,16 @@
 //! Finds the parts of the state that an expression uses, from its text and the values that are known.
 //!
 //! It is an abstract evaluation: names have a [`Shape`] instead of a value, so that `chan[i][j]`, `m \in msgs`, `\E m \in
-//! msgs : m.to = w` and `msgs' = (msgs \ {m}) \cup {Reply(m)}` use a few keys and elements. An argument is followed where
-//! it is used, as in TLA+. The parameters of an action that an event gives are known; everything else is [`Shape::Any`].
+//! msgs : m.to = w` and `msgs' = (msgs \ {m}) \cup {Reply(m)}` use a few keys and elements. The analysis follows an
+//! argument to its uses, as in TLA+. The parameters of an action that an event gives are known; everything else is
+//! [`Shape::Any`].
 //!
-//! Invariant: the result of an expression, or the steps of an action, depends on no cell of the state outside its uses,
-//! and a step changes no cell outside those that are not reads. It may use less. An expression that is not understood is
-//! an [`Unknown`], which uses everything. Whether an evaluation fails is not part of its result: an event that fails does
-//! not explain anything.
+//! Invariant: the result of an expression, or the steps of an action, depends on no cell of the state outside its uses, and
+//! a step changes no cell outside those that are not reads. It may use less. An expression that the analysis does not
+//! understand is an [`Unknown`], which uses everything. Whether an evaluation fails is not part of its result: an event
+//! that fails explains nothing.
 //!
-//! `omnilink_tla::program::footprint` finds less, for one action with any arguments and in the time of one look at its text; here
+//! `omnilink_tla::program::footprint` finds less, for one action with any arguments and in one pass over its text; here
 //! each event has its own answer.
 
 use std::rc::Rc;
@@ -20,17 +21,17 @@ use omnilink_tla::value::Value;
 
 use super::place::{Inside, Place, Shape, Touch, Use};
 
-/// The text is not understood, or too long.
+/// The text is too complex, or too long.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unknown;
 
-/// The maximum number of expressions that are looked at for one event.
+/// The maximum number of expressions to analyze for one event.
 const MOST_EXPRESSIONS: u32 = 50_000;
 
 /// The meaning of a name.
 #[derive(Debug, Clone)]
 pub(crate) enum Meaning {
-    /// A value, with a number that tells it from others.
+    /// A value, with a number that distinguishes it from others.
     Value(u32, Shape),
     /// An expression, with the names in it.
     Code(ExprId, Names),
@@ -295,7 +296,7 @@ impl<'p> Reader<'p> {
 
     /// Reads the sets of bounds and binds their names. Elements for which the condition is false do not matter.
     fn bind(&mut self, bounds: &[Bound], condition: Option<ExprId>, names: &Names) -> Result<Names, Unknown> {
-        // All names first, because the condition may be about each of them.
+        // Binds all names first, because the condition may be about each of them.
         let mut known = names.clone();
         let mut numbers = Vec::new();
         for bound in bounds {
@@ -408,7 +409,7 @@ impl<'p> Reader<'p> {
         self.look()?;
         let definition = self.program.definition(def);
         if let Some((body, inner)) = self.enter(def, captures, args, names) {
-            // Constants without parameters use nothing, and may be long.
+            // Constants without parameters use no part of the state, and may be long.
             let is_constant = definition.level == ExprLevel::Constant && definition.params.is_empty();
             return if is_constant { Ok(()) } else { self.read(body, &inner) };
         }
