@@ -46,7 +46,7 @@ pub struct Campaign {
     pub spec: String,
     /// Checks traces.
     pub judge: Judge,
-    /// Which orders count, and what operations have to see.
+    /// The orders that count, and the operations that an operation has to see.
     pub level: Level,
     /// The time limit for the check of one run.
     pub check_timeout: Duration,
@@ -62,11 +62,11 @@ pub struct Campaign {
     pub choice: Choice,
     /// The order for each controlled execution, without its schedule.
     pub order: ExecutionOrder,
-    /// What [`How::Dfs`](crate::How::Dfs) executes.
+    /// The schedules that [`How::Dfs`](crate::How::Dfs) executes.
     pub dfs: DfsOptions,
     /// Whether to continue after the first failing run.
     pub keeps_going: bool,
-    /// Whether to store runs that do not fail too.
+    /// Whether to store runs even if they do not fail.
     pub keeps_all: bool,
     /// Whether to collect reports for other programs.
     pub collects_reports: bool,
@@ -134,11 +134,11 @@ pub struct Findings {
     pub tally: Tally,
     /// The claims about schedules, if they were controlled.
     pub explored: Option<Explored>,
-    /// How long it took.
+    /// The time that it took.
     pub took: Duration,
     /// The campaigns of the store before this one.
     pub earlier: Vec<Entry>,
-    /// Why it ended early. Findings up to then still count.
+    /// The reason why it ended early. Findings up to then still count.
     pub error: Option<Error>,
 }
 
@@ -263,7 +263,7 @@ impl Judging<Executed<Plan>> for Checks<'_> {
 }
 
 impl Checks<'_> {
-    /// Checks one run. Returns whether it found something, other than a check that took too long.
+    /// Checks one run. Returns whether it has a finding, other than a check that took too long.
     fn check(&mut self, run: &Executed<Plan>) -> Result<bool, Error> {
         if run.ran.ended == Ended::Finished && !run.trace.exists() {
             let help = "record to the path in the variable OMNILINK_TRACE";
@@ -288,8 +288,8 @@ impl Checks<'_> {
         if self.tally.expected.is_none() && run.trace.exists() {
             self.tally.expected = judge.operations(&recording).ok();
         }
-        // Whether calls may block is unknown if the specification cannot be evaluated, which is an error and not a failure
-        // of the system.
+        // If the specification cannot be evaluated, it is unknown whether calls may block. That is an error and not a
+        // failure of the system.
         let is_unknown = is_blocked && matches!(report, Err(Failed::Spec(_)));
         let (mut report, problem) = match report {
             Ok(report) => {
@@ -342,7 +342,7 @@ impl Checks<'_> {
         for path in [&run.trace, &run.trace.with_extension("rr")] {
             crate::harness::remove(path).map_err(|error| Error::about("the trace", error))?;
         }
-        // After a race, threads are switched at its accesses, so what it leads to may follow.
+        // After a race, threads are switched at its accesses, so its consequences may follow.
         Ok(is_bad)
     }
 
@@ -464,7 +464,7 @@ fn trace_defect(trace: &Path, report: &Report) -> Option<String> {
     first.map(|place| format!("the trace lacks segment {place}"))
 }
 
-/// Why a run could not be checked, as a sentence.
+/// The reason why a run could not be checked, as a sentence.
 fn message(failed: &Failed) -> String {
     match failed {
         Failed::Input(error) => error.message.clone(),

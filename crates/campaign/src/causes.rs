@@ -1,7 +1,7 @@
 //! The causes of the failing runs of a campaign: runs that fail for the same reason, at the same place, are one.
 //!
-//! Two bugs may break the same conjunct. So the runs of a controlled program are also told apart by the accesses that
-//! met: where an access of one thread came between two of another that depend on it.
+//! Two bugs may break the same conjunct. So the runs of a controlled program are also distinguished by the conflicting
+//! accesses: the place where an access of one thread came between two of another that depend on it.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) struct Cause {
     pub(crate) cause: String,
     /// The message of the first run, if the cause is that message without its numbers.
     pub(crate) message: Option<String>,
-    /// Where accesses met, if that is known.
+    /// The place of the conflicting accesses, if it is known.
     pub(crate) meets: Option<String>,
     pub(crate) runs: u64,
     /// When the first one was found.
@@ -45,7 +45,7 @@ pub struct KnownCause {
     pub name: String,
     /// Why it is accepted.
     pub reason: String,
-    /// The last day on which it is, such as `2026-12-31`.
+    /// The last day of acceptance, such as `2026-12-31`.
     pub until: Option<String>,
     /// Whether that day is over, so that it is a failure again.
     pub is_expired: bool,
@@ -82,7 +82,7 @@ impl KnownCause {
 #[derive(Debug, Default)]
 pub(crate) struct Causes(pub(crate) Vec<Cause>);
 
-/// At most this many places are told apart for one cause. A failing run is stored for each of them.
+/// The maximum number of places to distinguish for one cause. A failing run is stored for each of them.
 const MOST_PLACES: usize = 6;
 
 impl Causes {
@@ -113,7 +113,7 @@ impl Causes {
         }
     }
 
-    /// The causes as a table, most frequent first. `is_new` tells whether no earlier campaign had a cause.
+    /// The causes as a table, most frequent first. `is_new` is true if no earlier campaign had a cause.
     pub(crate) fn table(&self, runs: u64, is_new: impl Fn(&Cause) -> bool) -> String {
         let mut causes: Vec<&Cause> = self.0.iter().collect();
         causes.sort_by_key(|cause| std::cmp::Reverse(cause.runs));
@@ -136,7 +136,7 @@ impl Causes {
     }
 }
 
-/// How often something happened in a number of runs, with the 95 % confidence interval.
+/// The number of occurrences in a number of runs, with the 95 % confidence interval.
 pub(crate) fn share(count: u64, runs: u64) -> String {
     let (low, high) = interval(count, runs);
     let percent = |share: f64| match share * 100.0 {
@@ -162,7 +162,7 @@ pub fn interval(successes: u64, trials: u64) -> (f64, f64) {
     (((middle - width) / scale).max(0.0), ((middle + width) / scale).min(1.0))
 }
 
-/// The number of accepted failures of the settings, with how often each occurred.
+/// The number of accepted failures of the settings, and the occurrences of each.
 pub(crate) fn known_lines(causes: &[Cause]) -> String {
     let known = causes.iter().filter_map(|cause| Some((cause, cause.known.as_ref()?)));
     known.map(|(cause, known)| format!("known: {} ({})\n", clean(&known.text()), counted(cause.runs, "run"))).collect()

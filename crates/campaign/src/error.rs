@@ -1,11 +1,11 @@
-//! Why a campaign cannot start or continue.
+//! The errors that end a campaign.
 
 use std::fmt::Display;
 
 use omnilink_explore::{ControlError, StoreError};
 use omnilink_judge::{Failed, InputError};
 
-/// Why a campaign cannot start or continue.
+/// The reason why a campaign cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The named thing has an error.

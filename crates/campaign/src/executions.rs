@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much to execute.
+/// The bounds of a campaign.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
     /// The largest number of executions, including redundant ones.
@@ -36,7 +36,7 @@ pub enum Next<T> {
     Interrupted,
 }
 
-/// Why the loop ended.
+/// The reason why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     /// Nothing is left to execute.

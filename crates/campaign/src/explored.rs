@@ -40,7 +40,7 @@ pub struct Explored {
     pub(crate) races: Vec<[String; 2]>,
 }
 
-/// Why an exploration in one process may stop early.
+/// The reason why an exploration in one process may stop early.
 const DIVERGED: &str = "after the same decisions an execution took other steps";
 
 impl Explored {
@@ -49,8 +49,8 @@ impl Explored {
         self.is_complete && self.races.is_empty() && self.unseen.is_none()
     }
 
-    /// Why schedules were left out that were asked for; `None` if they were not. Those of a bound, and those that fairness
-    /// leaves out, were not asked for.
+    /// The reason why requested schedules were left out; `None` if there are none. Schedules beyond a bound, and schedules
+    /// that fairness excludes, were not requested.
     pub fn given_up(&self) -> Option<String> {
         let mut reasons = self.inconclusive();
         if self.has_diverged {
@@ -59,7 +59,7 @@ impl Explored {
         (self.how.is_exploration() && !reasons.is_empty()).then(|| reasons.join("; "))
     }
 
-    /// Why an exploration that came to its end is not complete; `None` if that is due to its bound only.
+    /// The reason why a finished exploration is not complete; `None` if that is due to its bound only.
     pub fn shortfall(&self) -> Option<String> {
         let mut reasons = self.shortfalls();
         reasons.extend(self.unseen.as_ref().map(|unseen| format!("unobserved: {unseen}")));
@@ -116,7 +116,7 @@ impl Explored {
         }
     }
 
-    /// Why some schedules were not explored.
+    /// The reason why some schedules were not explored.
     fn why_not_all(&self) -> String {
         let mut reasons = self.shortfalls();
         if !self.is_exhausted {
@@ -136,7 +136,7 @@ impl Explored {
         reasons.join("; ")
     }
 
-    /// Why an exploration to the end would not be complete.
+    /// The reason why an exploration to the end would not be complete.
     fn shortfalls(&self) -> Vec<String> {
         let others = [
             (self.held_back, "a yielding or spinning thread was held back for fairness"),

@@ -48,7 +48,7 @@ pub struct Tried {
     pub ran: Ran,
     /// The trace. It is removed with the process that recorded it.
     pub trace: PathBuf,
-    /// Why a replay may differ.
+    /// The reason why a replay may differ.
     pub notes: Vec<Note>,
     /// A data race, if races were looked for.
     pub race: Option<Race>,
@@ -135,7 +135,7 @@ impl Harness {
         Ok(Control::start(&command, &self.runtime, &self.scratch)?.interruptible(self.is_interrupted))
     }
 
-    /// Where executions of this process are recorded.
+    /// The directory for the executions of this process.
     pub(crate) fn trace(control: &Control) -> PathBuf {
         control.directory().join("trace")
     }

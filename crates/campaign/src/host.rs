@@ -15,7 +15,7 @@ pub struct Host {
     pub is_interrupted: fn() -> bool,
     /// Creates the limits of one check, given its timeout and label.
     pub limits: fn(timeout: Option<Duration>, label: &str) -> Box<dyn Limits>,
-    /// The tools to build controlled harnesses, or why there are none.
+    /// Returns the tools to build controlled harnesses, or the reason why there are none.
     pub tools: fn() -> Result<Tools, String>,
 }
 

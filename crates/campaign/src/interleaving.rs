@@ -231,7 +231,7 @@ impl Sources<'_> {
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// What a step does, with the number of its object.
+    /// The text of a step, with the number of its object.
     fn does(&mut self, step: &Step) -> String {
         let word = step.kind().map_or("takes an unknown step", Kind::word);
         if step.address == 0 {
@@ -241,7 +241,7 @@ impl Sources<'_> {
         format!("{word} #{}", self.objects.entry(step.address).or_insert(next))
     }
 
-    /// What each thread that has not ended waits for, and the thread that holds it.
+    /// The object that each unfinished thread waits for, and the thread that holds it.
     fn waits(&mut self, execution: &Execution, names: &BTreeMap<u8, String>) -> Vec<String> {
         let name = |thread: u8| names.get(&thread).cloned().unwrap_or_else(|| thread_name(thread));
         let mut holders: HashMap<u64, u8> = HashMap::new();

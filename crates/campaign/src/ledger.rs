@@ -1,4 +1,4 @@
-//! The ledger of a store, `campaigns.jsonl`: a line for each campaign, so that later ones can tell what is new.
+//! The ledger of a store, `campaigns.jsonl`: a line for each campaign, so that later campaigns can identify new causes.
 //!
 //! Lines are only appended, each in one write. A line that a crash cut off is reported and left out.
 
@@ -15,7 +15,7 @@ use crate::causes::{Cause, KnownCause};
 /// The schema of a line.
 const SCHEMA: &str = "omnilink.campaign/1";
 
-/// How what a monitor watches is scheduled.
+/// The scheduling of a monitored system.
 pub const MONITORED: &str = "monitored";
 
 /// A campaign.
@@ -23,7 +23,7 @@ pub const MONITORED: &str = "monitored";
 pub struct Entry {
     /// The schema, with its version.
     pub schema: String,
-    /// What ran.
+    /// The program, its specification and the options.
     #[serde(flatten)]
     pub campaign: Described,
     /// The number of runs.
@@ -32,13 +32,13 @@ pub struct Entry {
     pub operations: u64,
     /// The runs that failed, by cause.
     pub failures: Vec<Failure>,
-    /// Operations that could have happened and did not.
+    /// Operations that could have happened but did not.
     pub never: Vec<String>,
-    /// What happened and overlapped.
+    /// The observed operations and overlaps.
     pub coverage: Coverage,
 }
 
-/// What ran in a campaign, and when.
+/// The program and the options of a campaign, and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Described {
     /// When it ended, in seconds since 1970.
@@ -49,13 +49,13 @@ pub struct Described {
     pub object: String,
     /// The specification.
     pub spec: String,
-    /// How it was scheduled.
+    /// The scheduling.
     pub how: String,
     /// The seed.
     pub seed: u64,
-    /// How long it took.
+    /// The time that it took.
     pub seconds: f64,
-    /// Whether it was to stop at its first failure.
+    /// Whether to stop at its first failure.
     pub stops_at_first: bool,
     /// Whether all schedules were explored.
     pub is_complete: bool,
@@ -66,11 +66,11 @@ pub struct Described {
 /// The runs of a campaign that failed for one reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// How they failed.
+    /// The kind of failure.
     pub kind: String,
     /// The cause.
     pub cause: String,
-    /// Where accesses met, if that is known.
+    /// The place of the conflicting accesses, if it is known.
     pub meets: Option<String>,
     /// The number of runs.
     pub runs: u64,
@@ -85,7 +85,7 @@ impl Entry {
         SCHEMA.to_owned()
     }
 
-    /// What a monitor saw in an interval: operations are its runs, and violations by cause are those that failed.
+    /// The findings of a monitor in an interval: operations are its runs, and violations by cause are those that failed.
     pub fn monitored(campaign: Described, checked: u64, violations: impl IntoIterator<Item = (String, u64)>) -> Entry {
         let failure = |(cause, runs)| Failure {
             kind: "rejected".to_owned(),

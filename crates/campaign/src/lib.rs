@@ -35,8 +35,8 @@
 //! ```
 //!
 //! There is one loop, in `executions`, with several entry points: a command that fuzzes a program, a test that runs a
-//! function, a test program that has no specification, and any other collector of histories. Nothing here prints: the caller receives events as values, and
-//! provides its clock, environment and interrupts as a [`Host`].
+//! function, a test program that has no specification, and any other collector of histories. The crate prints nothing: the
+//! caller receives events as values, and provides its clock, environment and interrupts as a [`Host`].
 
 mod campaign;
 mod causes;

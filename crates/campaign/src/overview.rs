@@ -1,4 +1,4 @@
-//! What the campaigns of a store found over time: which causes are new, how often each occurs, and what was exercised.
+//! The findings of the campaigns of a store over time: new causes, the frequency of each, and the exercised operations.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::ledger::{Entry, Failure, MONITORED, time_of_commit};
 /// The campaigns of a store, by object and by cause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
-    /// What is new, in a sentence.
+    /// A sentence about new causes.
     pub sentence: String,
     /// Causes first seen since then are new; `None` if there is nothing to compare with.
     pub since: Option<String>,
@@ -80,14 +80,14 @@ pub struct SeenCause {
     run: Option<String>,
 }
 
-/// When a campaign ended, and what was checked out.
+/// When a campaign ended, and the commit that was checked out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Moment {
     at: u64,
     commit: Option<String>,
 }
 
-/// From when on a cause is new.
+/// The start of the period in which causes are new.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Since {
     at: u64,
@@ -127,7 +127,7 @@ impl Since {
     }
 }
 
-/// The most campaigns of an object that are listed one by one.
+/// The maximum number of campaigns of an object to list one by one.
 const MOST_RECENT: usize = 30;
 
 impl Overview {
@@ -315,7 +315,7 @@ fn object((name, spec, how): (&str, &str, &str), entries: &[&Entry], causes: &[S
     }
 }
 
-/// What a reader has to know to trust the figures.
+/// Notes that a reader needs to trust the figures.
 fn notes(entries: &[&Entry], causes: &[SeenCause], coverage: &Coverage) -> Vec<String> {
     let mut notes = Vec::new();
     let new = causes.iter().filter(|cause| cause.is_new).count() as u64;

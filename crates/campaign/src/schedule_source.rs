@@ -1,4 +1,4 @@
-//! Where schedules come from: a strategy, `rr`, or the operating system with perturbations.
+//! Sources of schedules: a strategy, `rr`, or the operating system with perturbations.
 //!
 //! Controlled schedules find failures sooner and can be replayed, so they are preferred if the harness can be built for
 //! it. `rr` replays what happened by chance. The last resort is to perturb threads and hope.
@@ -72,7 +72,7 @@ impl Campaign {
                 Err(_) if (self.host.is_interrupted)() => Err(Error::Interrupted),
                 Ok(harness) => Ok(self.controlled_source(harness, How::Mix, tell)),
                 Err(why) => {
-                    // What keeps it from being built at all is reported once.
+                    // The reason why it cannot be built at all is reported once.
                     self.build(tell)?;
                     tell(Event::Said(format!("not controlled: {why}")));
                     Ok(if self.probe_rr("rr").is_ok() { ScheduleSource::Rr("rr".into()) } else { ScheduleSource::Free })
@@ -197,9 +197,10 @@ impl Campaign {
 }
 
 impl Scheduling {
-    /// The strategy, or another one if it would be unsound for this harness, for a reason that is told. Execution
-    /// equivalence is sound only if all synchronization between threads is observed. Otherwise all schedules with few
-    /// preemptions are explored instead. Data races are looked for if it is known what orders accesses; if not, that is told.
+    /// The strategy, or a sound one if it would be unsound for this harness, and the reason as an event. Execution
+    /// equivalence is sound only if all synchronization between threads is observed. Otherwise the campaign explores all
+    /// schedules with few preemptions. It looks for data races if it knows the synchronization that orders accesses;
+    /// otherwise it reports that it does not.
     pub fn suited(
         harness: &Harness,
         how: How,
@@ -221,7 +222,7 @@ impl Scheduling {
             ));
         }
         let how = match &unseen {
-            // Which store a load reads depends on more than the writes to its address.
+            // The store that a load reads depends on more than the writes to its address.
             _ if how == How::Dpor && order.weak => {
                 tell("using `dfs`, because `dpor` does not support weak memory".to_owned());
                 How::Dfs

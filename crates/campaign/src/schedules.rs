@@ -22,7 +22,8 @@ pub enum How {
     Pct,
     /// The thread whose next step has the highest priority; redrawn for racing steps.
     Pos,
-    /// The three above in turns, with weak memory in every second turn if it is known what orders accesses.
+    /// The three above in turns, with weak memory in every second turn if the synchronization that orders accesses is
+    /// known.
     Mix,
     /// All schedules, those with few preemptions first.
     Dfs,
@@ -72,7 +73,7 @@ impl How {
 pub struct DfsOptions {
     /// The largest number of preemptions.
     pub bound: Option<u32>,
-    /// Whether to execute also those that another one makes redundant.
+    /// Whether to execute even redundant schedules.
     pub every_schedule: bool,
 }
 
@@ -83,7 +84,7 @@ pub struct Scheduling {
     pub how: How,
     /// The order for each execution, without its schedule.
     pub order: ExecutionOrder,
-    /// What [`How::Dfs`] executes.
+    /// The schedules that [`How::Dfs`] executes.
     pub dfs: DfsOptions,
     /// A summary of the harness's unobserved parts.
     pub unseen: Option<String>,
@@ -116,14 +117,14 @@ impl Scheduling {
     }
 }
 
-/// The order for an execution, its outcome, and why a replay may differ.
+/// The order for an execution, its outcome, and the reason why a replay may differ.
 #[derive(Debug, Clone)]
 pub struct Decided {
     /// The order.
     pub order: ExecutionOrder,
     /// The outcome.
     pub execution: Execution,
-    /// Why a replay may differ.
+    /// The reason why a replay may differ.
     pub notes: Vec<Note>,
 }
 

@@ -1,4 +1,4 @@
-//! A run that failed: how, and why.
+//! A run that failed, and the reason.
 
 /// How a run failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Seen {
     pub cause: String,
     /// The message of this run, if the cause is that message without its numbers.
     pub(crate) message: Option<String>,
-    /// Where accesses met, if that is known.
+    /// The place of the conflicting accesses, if it is known.
     pub(crate) meets: Option<String>,
     /// Whether no earlier run failed for this reason.
     pub is_first: bool,
@@ -49,7 +49,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The cause for people, with the numbers of this run.
+    /// The cause for display, with the numbers of this run.
     pub fn shown(&self) -> &str {
         self.message.as_deref().unwrap_or(&self.cause)
     }

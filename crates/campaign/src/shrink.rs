@@ -24,7 +24,7 @@ use crate::harness::follow;
 use crate::trials::{Trials, fails_alike};
 use crate::{Decided, Error, Replay, interleaving, race};
 
-/// How much to try.
+/// The effort of shrinking.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
     /// The number of random schedules for each choice of operations.
@@ -71,7 +71,7 @@ type Made = (usize, usize);
 /// How often operations and switches are left out in turns, at most.
 const ROUNDS: usize = 3;
 
-/// Finds a smaller run that fails for the same reason, and stores it, also after an interrupt if one was found.
+/// Finds a smaller run that fails for the same reason, and stores it, even after an interrupt if it has found one.
 pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>)) -> Result<Smaller, Error> {
     let Replay { run, host, .. } = replay;
     let is_long = matches!(run.ended, Ended::TimedOut { .. } | Ended::TooLong { .. } | Ended::BrokenOff { .. });

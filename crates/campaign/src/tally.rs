@@ -37,7 +37,7 @@ pub struct Tally {
     strategies: BTreeMap<&'static str, (u64, u64)>,
 }
 
-/// Why a run has no valid verdict.
+/// The reason why a run has no valid verdict.
 #[derive(Debug)]
 pub(crate) enum Problem {
     /// The check was stopped.
@@ -46,14 +46,14 @@ pub(crate) enum Problem {
     Recording(String),
 }
 
-/// What is known of a run beside its ending and its report.
+/// The data about a run besides its ending and its report.
 #[derive(Debug, Default)]
 pub(crate) struct About<'a> {
-    /// Why it has no valid verdict.
+    /// The reason why it has no valid verdict.
     pub(crate) problem: Option<Problem>,
     /// Its data race, if no earlier run had it.
     pub(crate) race: Option<&'a str>,
-    /// Where accesses met, if the schedule was controlled.
+    /// The place of the conflicting accesses, if the schedule was controlled.
     pub(crate) meets: Option<String>,
     /// The failures that the settings accept, and today's date.
     pub(crate) known: (&'a [Known], &'a str),
@@ -91,7 +91,7 @@ impl Tally {
             },
         };
         let meets = meets.filter(|_| kind == Kind::Rejected);
-        // A check that was given up says nothing about the system, so that there is nothing to accept.
+        // A check that was given up does not concern the system, so there is no failure to accept.
         let is_failure = !matches!(kind, Kind::Inconclusive | Kind::Unchecked);
         let known = is_failure.then(|| KnownCause::of(known, &cause, meets.as_deref(), today)).flatten();
         let (cause, is_first) =
@@ -136,7 +136,7 @@ impl Tally {
         *failed += u64::from(has_failed);
     }
 
-    /// How often each strategy of a mix failed, and how likely that makes a failure.
+    /// The failures of each strategy of a mix, and their rates.
     fn strategies(&self) -> String {
         let failed = self.strategies.iter().filter(|(_, (_, failed))| *failed > 0);
         let lines = failed.map(|(name, (runs, failed))| {
@@ -155,7 +155,7 @@ impl Tally {
         self.runs == 0
     }
 
-    /// The identifier of the stored run to look at first: data races often lead to another failure.
+    /// The identifier of the stored run to inspect first: data races often lead to another failure.
     pub fn first_kept(&self) -> Option<&str> {
         let mut kept: Vec<&Cause> = self.causes.0.iter().filter(|cause| cause.id.is_some()).collect();
         kept.sort_by_key(|cause| cause.kind == Kind::Raced);

@@ -20,12 +20,12 @@ use crate::{
     Budget, DfsOptions, Error, Executed, Explored, Harness, Host, How, Next, Schedules, Scheduling, Stopped, run,
 };
 
-/// How tests are executed. It is the same for all tests of a program.
+/// The execution of tests. It is the same for all tests of a program.
 #[derive(Debug)]
 pub struct Testing {
     /// The interface to the program that runs the tests.
     pub host: Host,
-    /// Where runs that fail are stored.
+    /// The store for failing runs.
     pub store: Store,
     /// The working directory of the tests.
     pub directory: PathBuf,
@@ -52,7 +52,7 @@ pub struct TestRun {
     pub executions: u64,
     /// The claims about schedules.
     pub explored: Explored,
-    /// Why data races that it had are accepted.
+    /// The reasons to accept its data races.
     pub accepted_races: Vec<String>,
     /// The output of the first execution.
     pub output: String,
@@ -83,14 +83,14 @@ pub enum TestVerdict {
 pub struct FailedTest {
     /// The stored run.
     pub run: Run,
-    /// Where it is stored.
+    /// The place of the stored run.
     pub path: PathBuf,
-    /// Why a replay may differ.
+    /// The reason why a replay may differ.
     pub notes: Vec<Note>,
 }
 
 impl Testing {
-    /// The strategy, or another one if it would be unsound for this program, for a reason that is told.
+    /// The strategy, or a sound one if it would be unsound for this program; reports the reason.
     pub fn scheduling(
         &self,
         program: &[String],
@@ -110,7 +110,7 @@ impl Testing {
         Ok(harness.map_err(cannot)?.with_variables(self.variables.clone()))
     }
 
-    /// Executes a test until it fails, or until nothing is left to do. `command` runs this test alone.
+    /// Executes a test until it fails, or until there is nothing left to do. `command` runs this test alone.
     pub fn run(&self, name: &str, command: &[String], scheduling: &Scheduling) -> Result<TestRun, Error> {
         let harness = self.harness(command)?;
         let first_seed = scheduling.order.seed;

@@ -17,7 +17,7 @@ use crate::{Error, Replay, Tried, race};
 /// Executions that are compared with a stored run.
 pub(crate) struct Trials<'a> {
     pub(crate) replay: &'a Replay,
-    /// Why the stored run failed.
+    /// The reason why the stored run failed.
     pub(crate) wanted: String,
     pub(crate) control: Control,
 }
@@ -80,7 +80,7 @@ pub(crate) fn fails_alike(replay: &Replay, tried: &Tried, label: &str, wanted: &
     (is_same && is_judged_alike, report)
 }
 
-/// Why a run failed; `None` if it did not.
+/// The reason why a run failed; `None` if it did not.
 fn reason(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Option<String> {
     let rejected =
         || report.filter(|report| matches!(report.verdict, Verdict::Rejected(_))).and_then(omnilink_report::cause);
@@ -92,8 +92,8 @@ fn reason(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Option<Str
 /// Preemptions that are tried one by one, at most.
 const TRIED: usize = 32;
 
-/// Runs a stored run without each of its preemptions, and tells whether it still fails for the same reason: the thread
-/// goes on to the end of its next stretch of steps instead, and the rest is followed as far as possible.
+/// Runs a stored run without each of its preemptions, and returns whether it still fails for the same reason: the thread
+/// continues to the end of its next stretch of steps instead, and the rest is followed as far as possible.
 pub fn without_switches(replay: &Replay, execution: &Execution) -> Result<Vec<WithoutSwitch>, Error> {
     let Some(mut trials) = Trials::of(replay)? else { return Ok(Vec::new()) };
     let mut without = Vec::new();

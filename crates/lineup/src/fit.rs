@@ -21,7 +21,7 @@ pub fn fit(test: &Test, history: &History<Call>) -> Result<Vec<Thread>, Misfit> 
             return Err(Misfit::Call { thread, index, expected, found });
         }
     }
-    // A program that was killed has threads that did not come to an end.
+    // A killed program has threads that did not come to an end.
     let is_stopped = history.ops().iter().any(|op| op.outcome() == Outcome::Unfinished);
     let made = |thread: Thread| {
         let own = || history.ops().iter().filter(|op| threads[op.process.index()] == thread);

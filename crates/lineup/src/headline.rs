@@ -7,12 +7,12 @@ use crate::run::{Answer, Place};
 use crate::test::Test;
 use crate::witness::{Answers, Failure};
 
-/// At most this many values are listed.
+/// The maximum number of values to list.
 const LISTED: usize = 4;
 
-/// Says in one sentence why no serial run explains a history. The sentence is about one operation if that is enough:
-/// the pending one; or one whose answer no serial order that fits the times has; or one whose answer no such order has
-/// that agrees in all other operations.
+/// Describes in one sentence why no serial run explains a history. The sentence is about one operation if that is enough:
+/// the pending one; or one whose answer no serial order that fits the times has; or one whose answer no such order has that
+/// agrees in all other operations.
 pub fn headline(test: &Test, failure: &Failure) -> String {
     let Failure { is_stuck, pending, closest, agreeing, answers } = failure;
     if closest.is_empty() {

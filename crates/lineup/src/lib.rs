@@ -34,12 +34,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! If an object is meant to be deterministic, its own serial runs are its specification: a [`Test`] is run in every
-//! serial order, the answers become [`Observations`], and each concurrent execution, [`Observed`], is explained by
-//! them or not. A failure shows that the object is linearizable for no deterministic specification. The method is
-//! Line-Up (Burckhardt, Dern, Musuvathi, Tan, PLDI 2010).
+//! If an object is meant to be deterministic, its own serial runs are its specification: a [`Test`] is run in every serial
+//! order, the answers become [`Observations`], and they explain each concurrent execution, [`Observed`], or not. A failure
+//! shows that the object is linearizable for no deterministic specification. The method is Line-Up (Burckhardt, Dern,
+//! Musuvathi, Tan, PLDI 2010).
 //!
-//! This crate executes nothing: its caller runs tests, and hands over the answers as text.
+//! This crate executes nothing: its caller runs tests, and passes the answers as text.
 
 mod call;
 mod columns;

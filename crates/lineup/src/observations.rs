@@ -1,8 +1,8 @@
 //! The observed serial runs of a test, as a tree.
 //!
-//! A node is a prefix of serial runs; an edge is an operation with its answer. An object is deterministic if its
-//! answer follows from the calls so far, so every node has at most one edge for each thread, and a node is a state of
-//! the object as far as this test can tell. [`Observations::insert`] refuses a run that would need a second edge: then
+//! A node is a prefix of serial runs; an edge is an operation with its answer. An object is deterministic if its answer
+//! follows from the calls so far, so every node has at most one edge for each thread, and a node is a state of the object
+//! as far as this test can distinguish states. [`Observations::insert`] refuses a run that would need a second edge: then
 //! two runs make the same calls and get different answers, and no deterministic specification has both.
 //!
 //! A node is *covered* if every order that continues it has been observed; a blocked operation covers every order that
@@ -74,7 +74,7 @@ impl Nondeterminism {
     }
 }
 
-/// Why a run was not inserted.
+/// The reason why a run was not inserted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refused {
     /// It is not a serial run of the test.
@@ -106,7 +106,7 @@ impl Observations {
         self.stuck
     }
 
-    /// Adds a run. Returns false if it was known. A run that is refused changes nothing.
+    /// Adds a run. Returns false if it was known. A refused run changes nothing.
     pub fn insert(&mut self, run: &SerialRun) -> Result<bool, Refused> {
         fit(&self.test, run)?;
         let mut path = vec![NodeId(0)];
@@ -163,8 +163,8 @@ impl Observations {
         self.nodes[0].is_covered
     }
 
-    /// At most this many of the serial orders that have not been observed, lexicographically. An order with a prefix
-    /// that is known to block is not missing.
+    /// Unobserved serial orders, lexicographically, at most this many. An order with a prefix that is known to block is not
+    /// missing.
     ///
     /// This loop observes a test: take some missing orders, run them, insert the runs; until none is missing.
     pub fn missing(&self, at_most: usize) -> Vec<SerialOrder> {

@@ -113,7 +113,7 @@ impl SerialRun {
     }
 }
 
-/// Why a run or a history is not one of a test.
+/// The reason why a run or a history does not belong to a test.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Misfit {
     /// A thread performs an operation that is not its turn.
@@ -124,7 +124,7 @@ pub enum Misfit {
         /// The number of its operation.
         index: usize,
     },
-    /// A serial run goes on after an operation that blocks.
+    /// A serial run continues after an operation that blocks.
     #[error("operation {index} of thread {thread} follows an operation that blocks")]
     AfterBlocked {
         /// The thread.

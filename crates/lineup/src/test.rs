@@ -21,10 +21,10 @@ pub struct Test {
     after: Vec<String>,
 }
 
-/// Why something is not a test.
+/// The reason why a test is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TestError {
-    /// The text is not a test.
+    /// The text is invalid.
     #[error("expected {expected} at character {at}, found {found}")]
     Syntax {
         /// The place, in characters from 1.

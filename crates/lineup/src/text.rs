@@ -25,13 +25,13 @@ use crate::run::{Answer, Place, SerialRun, Thread};
 const HEADER: &str = "observations of ";
 const INDENT: &str = "  ";
 
-/// Why a text has no observations.
+/// The reason why a text has no observations.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {problem}")]
 pub struct Unreadable {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 
@@ -130,7 +130,7 @@ fn read_step(observations: &Observations, prefix: &SerialRun, line: &str) -> Res
     Ok((thread, answer))
 }
 
-/// The text without escapes, or `None` if an escape is not one of those that are written.
+/// The text without escapes, or `None` if an escape is invalid.
 fn unescape(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars();

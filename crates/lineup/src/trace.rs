@@ -1,7 +1,7 @@
 //! The operations that an object program has recorded.
 //!
-//! A trace of a few operations is read for every execution, so nothing but its segments is read: the manifest says only
-//! what the caller has ordered, and a segment that breaks off shows in the operations.
+//! The operations of a test are few, and read for every execution, so only the segments of a trace are read: the manifest
+//! holds only facts that the caller has ordered, and a segment that breaks off shows in the operations.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::observed::Operation;
 use crate::run::{Answer, SerialRun, Thread, results_text};
 
-/// Why a trace cannot be read.
+/// The reason why a trace cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{}: {message}", path.display())]
 pub struct UnreadableTrace {

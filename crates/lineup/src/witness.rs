@@ -21,7 +21,7 @@ use crate::observations::{NodeId, Observations};
 use crate::observed::{Observed, Operation};
 use crate::run::{Answer, Place, SerialRun, Thread};
 
-/// At most this many closest runs are kept.
+/// The maximum number of closest runs to keep.
 const CLOSEST: usize = 3;
 
 /// A specification with the observed serial runs as its behaviors. A state is a prefix of them. An operation is a
@@ -91,7 +91,7 @@ impl Explanation {
     }
 }
 
-/// Why no serial run explains a history.
+/// The reason why no serial run explains a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// True if the history is stuck.

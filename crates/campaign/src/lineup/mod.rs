@@ -1,18 +1,18 @@
 //! Line-Up: an object's serial behavior is its specification.
 //!
-//! [`ObjectProgram`] runs one test of an object in two phases. Phase 1 runs the calls serially, in every order, and collects
-//! what they answer. Phase 2 runs them concurrently, under the schedules of a strategy, and demands a serial run that
-//! explains each execution, also one that is stuck. `lineup` defines what explains what; here are the executions. A data
-//! race is a failure of a test that has no other: executions that follow may show what it leads to.
+//! [`ObjectProgram`] runs one test of an object in two phases. Phase 1 runs the calls serially, in every order, and
+//! collects their answers. Phase 2 runs them concurrently, under the schedules of a strategy, and looks for a serial run
+//! that explains each execution, even one that is stuck. `lineup` defines when a run explains an execution; this module
+//! executes. A data race is a failure of a test that has no other: later executions may show its consequences.
 //!
 //! Executions share a process, unless the user forbids it, and the program makes its object anew for each. Under control
-//! the same decisions in a fresh process always give the same answers, so an object that draws random numbers, or keeps
-//! something outside of itself, is noticed only this way: two serial runs differ. A concurrent execution that fails is
-//! looked for again with a process for each execution before it is reported, and if it is gone there, repeated as the first
-//! one of a process. If it is gone there, too, executions have changed what later ones see, and the verdict is that of the
-//! processes of their own. Changes are noticed in passing executions too: an exploration follows the decisions of earlier
-//! executions, and must take the same steps; and every so often the first execution of a test is repeated, and must give the
-//! same answers at the same steps.
+//! the same decisions in a fresh process always give the same answers, so two different serial runs of one process are the
+//! only sign of an object that draws random numbers, or keeps state outside of itself. A failing concurrent execution is
+//! repeated with a process for each execution before it is reported, and if it does not fail there, as the first one of a
+//! process. If it does not fail there either, executions have changed the results of later ones, and the verdict is that of
+//! the separate processes. Changes are noticed even in passing executions: an exploration follows the decisions of earlier
+//! executions, and must take the same steps; and every so often the first execution of a test is repeated, and must give
+//! the same answers at the same steps.
 
 mod verdict;
 
@@ -42,7 +42,7 @@ use crate::{
     Tried, run,
 };
 
-/// At most this many bytes of serial orders are one execution. The environment of an execution is limited.
+/// The maximum size of the serial orders of one execution, in bytes. The environment of an execution is limited.
 const ORDERS: usize = 8 << 10;
 
 /// The largest number of executions in search of one with fewer preemptions.
@@ -51,10 +51,10 @@ const REDUCTION: u64 = 5_000;
 /// The least time to look for a failure again, with a process for each execution.
 const CONFIRMATION: Duration = Duration::from_secs(10);
 
-/// The number of executions of a test in which weak loads are looked for: nearly always the first one has them.
+/// The number of executions of a test in which to look for weak loads: nearly always the first one has them.
 const LOOKED_AT: u64 = 8;
 
-/// Of this many executions in one process, one is the first again.
+/// One of this many executions in one process is the first again.
 const REPETITION: u64 = 256;
 
 /// An object program built for control, and the calls that it lists.
@@ -66,17 +66,17 @@ pub struct ObjectProgram {
     host: Host,
 }
 
-/// How a test is explored.
+/// The exploration of a test.
 #[derive(Debug, Clone)]
 pub struct Exploration {
     /// The strategy of phase 2.
     pub scheduling: Scheduling,
     /// The largest number of concurrent executions of one test.
     pub executions: u64,
-    /// The number of random schedules after an exploration that is not complete: what needs many preemptions is out of
-    /// its reach.
+    /// The number of random schedules after an incomplete exploration, which does not reach failures that need many
+    /// preemptions.
     pub samples: u64,
-    /// Whether a data race ends a test. Otherwise another failure is looked for first.
+    /// Whether a data race ends a test. Otherwise phase 2 looks for another failure first.
     pub stops_at_race: bool,
     /// No execution starts after this.
     pub until: Option<Instant>,
@@ -87,28 +87,28 @@ pub struct Exploration {
 pub struct Tested {
     /// The test.
     pub test: Test,
-    /// What phase 1 observed.
+    /// The observations of phase 1.
     pub observations: Observations,
-    /// How long phase 1 took.
+    /// The time that phase 1 took.
     pub serial_time: Duration,
-    /// Why each concurrent execution had a process of its own, if the user did not ask for that.
+    /// The reason why each concurrent execution had a process of its own, if the user did not request that.
     pub isolated: Option<Isolated>,
     /// The number of concurrent executions.
     pub executions: u64,
-    /// How long phase 2 took.
+    /// The time that phase 2 took.
     pub concurrent_time: Duration,
     /// The claims about schedules, if phase 2 ran.
     pub explored: Option<Explored>,
     /// Whether it loads with an order that is weaker than sequentially consistent.
     pub has_weak_loads: bool,
-    /// Why data races that it had are accepted.
+    /// The reasons to accept its data races.
     pub accepted_races: BTreeSet<String>,
     /// The verdict.
     pub verdict: LineupVerdict,
 }
 
 impl Tested {
-    /// Why it failed, in a line, if it did.
+    /// The reason why it failed, in a line, if it did.
     pub fn cause(&self) -> Option<String> {
         let ended = |ended: &Ended| failure_of(ended).unwrap_or_else(|| "it did not end".to_owned());
         match &self.verdict {
@@ -229,7 +229,7 @@ impl ObjectProgram {
         let is_given_up = tested.explored.as_ref().is_some_and(|explored| explored.given_up().is_some());
         let is_open = match tested.verdict {
             LineupVerdict::Passed | LineupVerdict::OutOfTime | LineupVerdict::Unfinished => true,
-            // Drawn schedules switch threads at the accesses of a race, so what it leads to may follow.
+            // Drawn schedules switch threads at the accesses of a race, so its consequences may follow.
             LineupVerdict::Raced(_) => !exploration.stops_at_race,
             _ => false,
         };
@@ -290,7 +290,7 @@ impl ObjectProgram {
                 tested.verdict = verdict;
                 return Ok(());
             }
-            // Whether the failure is one of the object is not known.
+            // It is unknown whether the object is to blame.
             if is_over && has_failed {
                 tested.verdict = LineupVerdict::Unfinished;
             }
@@ -333,7 +333,7 @@ impl ObjectProgram {
     }
 
     /// Makes a failing test smaller while it fails in the same way, and then looks for an execution with fewer preemptions.
-    /// Each attempt is told.
+    /// Reports each attempt.
     pub fn reduce(
         &self,
         failing: Tested,
@@ -555,7 +555,7 @@ impl ObjectProgram {
         tested.verdict = match stopped {
             Stopped::Enough => verdict,
             Stopped::Interrupted => LineupVerdict::Interrupted,
-            // A race, after which the executions went on.
+            // A race, after which the executions continued.
             Stopped::OverBudget | Stopped::Exhausted if verdict.has_failed() => verdict,
             Stopped::OverBudget | Stopped::Exhausted if undecided > 0 => LineupVerdict::Unfinished,
             Stopped::OverBudget if scheduling.how.is_exploration() => LineupVerdict::OutOfTime,
@@ -742,7 +742,7 @@ impl FirstExecution {
         Ok(())
     }
 
-    /// Executes it again if it is time, and compares. True if it is not.
+    /// Executes it again if it is due, and compares. Returns true if it is not due.
     fn repeats<F: FnMut(u64) -> Plan>(&mut self, schedules: &mut Schedules<'_, F>) -> Result<bool, Error> {
         let is_time = self.later % REPETITION == REPETITION - 1;
         let Some((input, decided, before)) = self.executed.as_ref().filter(|_| is_time) else { return Ok(true) };

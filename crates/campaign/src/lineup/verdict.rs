@@ -5,7 +5,7 @@ use omnilink_lineup::{Failure, Nondeterminism, Observed};
 
 use crate::Executed;
 
-/// Why executions cannot share a process.
+/// The reason why executions cannot share a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolated {
     /// After the same decisions an execution took other steps. The object or its parts are allocated at other addresses,
@@ -16,7 +16,7 @@ pub enum Isolated {
 }
 
 impl Isolated {
-    /// The reason in words.
+    /// The reason as text.
     pub fn reason(self) -> &'static str {
         match self {
             Isolated::OtherSteps => {
@@ -52,7 +52,7 @@ pub enum LineupVerdict {
 }
 
 impl LineupVerdict {
-    /// Whether the test failed, for whatever reason.
+    /// Whether the test failed, for any reason.
     pub fn has_failed(&self) -> bool {
         matches!(
             self,
@@ -104,9 +104,9 @@ pub struct Crashed {
 /// An execution that no serial run explains.
 #[derive(Debug)]
 pub struct Unexplained {
-    /// What happened.
+    /// A sentence about the failure.
     pub observed: Observed,
-    /// Why nothing explains it.
+    /// The reason why no serial run explains it.
     pub failure: Failure,
     /// The execution.
     pub run: Executed<Plan>,
