@@ -36,7 +36,7 @@ pub(crate) struct Builtin {
     reads_digits: bool,
 }
 
-/// A model of a type that only the implementor knows.
+/// A model whose type only its implementation knows.
 trait Choice: Debug + Send + Sync {
     fn check(&self, check: Check<'_, '_>) -> Result<Report, Failed>;
     fn walk(&self, walk: Walk<'_>) -> Result<(), Failed>;
@@ -113,7 +113,7 @@ impl Builtin {
         Builtin { name: name.to_owned(), choice: Box::new(Own(model)), file: None, reads_digits: false }
     }
 
-    /// A specification that was read from a file, and has its name.
+    /// A specification that was read from a file and has its name.
     pub(crate) fn of_file<M: Model>(path: &Path, model: impl Fn() -> M + Send + Sync + 'static) -> Builtin {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         Builtin { file: Some(path.to_owned()), ..Builtin::own(&name, model) }
@@ -128,7 +128,7 @@ impl Builtin {
         self.choice.check_key(KeyCheck { asked, against: self, key })
     }
 
-    /// Whether operations keep the argument of this name that says which object they are about.
+    /// Whether operations keep the argument of this name, which identifies the object.
     pub(crate) fn takes_key(&self, name: &str) -> bool {
         let about = omnilink_models::names().iter().find(|about| Some(about.name) == self.name.split(':').next());
         about.is_none_or(|about| about.takes_key && name == "key")
@@ -167,7 +167,7 @@ impl Against for Builtin {
     }
 
     fn named(&self) -> Option<follow_up::Named<'_>> {
-        // A specification that a program brings along cannot be named on a command line.
+        // A command line cannot name a specification that a program brings along.
         let name = self.name.split(':').next().unwrap_or_default();
         omnilink_models::names().iter().any(|about| about.name == name).then_some(follow_up::Named::Builtin(&self.name))
     }

@@ -22,26 +22,26 @@ impl Judge {
         check_whole(&*self.against, &self.options, key)
     }
 
-    /// Whether what one check of a key leaves can be carried to the next one.
+    /// Whether the result of one check of a key can be carried to the next one.
     pub fn carries(&self) -> bool {
         let nothing = Key { label: "", ops: &mut NoOps, begin: None, cut: Some(0), limits: &crate::Unlimited };
         self.check_key(nothing).is_ok()
     }
 
-    /// Whether operations keep the argument of this name that says which object they are about. The operations of most
-    /// built-in types have no such argument.
+    /// Whether operations keep the argument of this name, which identifies the object. The operations of most built-in
+    /// types have no such argument.
     pub fn takes_key(&self, name: &str) -> bool {
         self.against.builtin().is_none_or(|builtin| builtin.takes_key(name))
     }
 
-    /// A key as operations are separated by it: with the option that makes texts of digits numbers, the number.
+    /// The key that separates operations: with the option that makes texts of digits numbers, the number.
     pub fn key(&self, key: Value) -> Value {
         let reads_digits = self.against.builtin().is_some_and(Builtin::reads_digits);
         if reads_digits { digits::numbers(&key).unwrap_or(key) } else { key }
     }
 
-    /// The number that a key is, or prints as, and whether it is text. `None` for other keys, and for specifications
-    /// that do not tell numbers and texts of digits apart, or for which that is not a mistake.
+    /// The number that a key is, or prints as, and whether it is text. `None` for other keys, and for specifications that
+    /// do not distinguish numbers and texts of digits, or for which that is not a mistake.
     pub fn digits_of(&self, key: &Value) -> Option<(Value, bool)> {
         let tells_apart = self.against.builtin().is_some_and(|builtin| !builtin.reads_digits());
         if tells_apart { digits::form(key) } else { None }

@@ -53,7 +53,7 @@ impl<'a> HostWorld<'a> {
         }
     }
 
-    /// Says whether a limit was reached, also after the evaluation.
+    /// Returns the limit that was reached, even after the evaluation.
     pub(crate) fn halt(&self) -> Arc<Halt> {
         self.halt.clone()
     }

@@ -11,7 +11,7 @@ use omnilink_weak::Class;
 use crate::recording::Recording;
 use crate::{CheckOptions, quoted};
 
-/// How a command line names a specification.
+/// The form in which a command line names a specification.
 pub(crate) enum Named<'a> {
     /// A TLA+ module, before the histories.
     #[cfg(feature = "tla")]
@@ -20,7 +20,7 @@ pub(crate) enum Named<'a> {
     Builtin(&'a str),
 }
 
-/// What to do next about a history that is not accepted.
+/// The next commands for a history that is not accepted.
 pub(crate) fn commands(spec: &Named<'_>, asked: &CheckOptions, recording: &Recording, report: &Report) -> Vec<Command> {
     let Some(path) = recording.path() else { return Vec::new() };
     let path = quoted(path.display());

@@ -46,12 +46,12 @@ pub struct Text {
     bytes: Vec<u8>,
 }
 
-/// Why a trace could not be read. Quotes from a trace are one line of visible characters.
+/// The reason why a trace could not be read. Quotes from a trace are one line of visible characters.
 #[derive(Debug)]
 pub struct InputError {
     /// The reason.
     pub message: String,
-    /// What to do about it.
+    /// The action to take.
     pub help: Option<String>,
 }
 
@@ -119,21 +119,21 @@ pub fn open_within(
     halting(limits, |halt| {
         let opened = open(path, kind, &Reading { most, halt, count });
         match halt.reason() {
-            // The input is incomplete, so an error in it may come from that.
+            // The input is incomplete, which may have caused the error.
             Some(stop) => Err(Failed::Stopped(stop)),
             None => Ok(opened?),
         }
     })
 }
 
-/// How a file is read: at most `most` bytes, until `halt` is raised, and counted.
+/// The parameters of reading a file: at most `most` bytes, until `halt` is raised, and counted.
 struct Reading<'a> {
     most: u64,
     halt: &'a Halt,
     count: &'a Arc<AtomicU64>,
 }
 
-/// Opens a trace, as far as it is read when `halt` is raised.
+/// Opens a trace, as far as it was read when `halt` was raised.
 fn open(path: &Path, kind: Option<Kind>, how: &Reading<'_>) -> Result<Opened, InputError> {
     let is_segment = path.extension() == Some(OsStr::new("seg"));
     let format = match kind {

@@ -1,7 +1,7 @@
-//! Checks the operations of one key: what engines that partition operations by key call, once for each.
+//! Checks the operations of one key. Engines that partition operations by key call this once for each.
 //!
-//! Operations come in by increasing start, and nothing but the verdict is made for a key that is accepted. A key that is
-//! not accepted gets a report, as long as its operations can be read once more.
+//! Operations arrive by increasing start, and an accepted key gets nothing but a verdict. A key that is not accepted gets a
+//! report, as long as its operations can be read once more.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{Against, Case, CheckOptions, Failed, InputError, Limits};
 
 /// The operations of one key.
 pub struct Key<'a> {
-    /// The key for people.
+    /// The key for display.
     pub label: &'a str,
     /// Its operations.
     pub ops: &'a mut dyn KeyOps,
@@ -46,11 +46,11 @@ pub struct CheckedKey {
     pub operations: u64,
     /// The verdict.
     pub verdict: KeyVerdict,
-    /// Why it is not accepted.
+    /// The reason why it is not accepted.
     pub reason: Option<String>,
     /// The report, unless it is accepted or has too many operations.
     pub report: Option<Box<Report>>,
-    /// What a later check of the same key begins with, if requested and if this one is accepted.
+    /// The states with which a later check of the same key begins, if requested and if this key is accepted.
     pub carried: Option<Carried>,
 }
 
@@ -92,7 +92,7 @@ impl From<&omnilink_report::Verdict> for KeyVerdict {
     }
 }
 
-/// What a later check of the same key begins with.
+/// The states and operations with which a later check of the same key begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
     /// The states that the object may have been in at the last instant without an operation in flight.

@@ -1,4 +1,4 @@
-//! Checks at levels at which operations need not see everything before them, reports what they saw, and finds the
+//! Checks at levels at which operations need not see everything before them, reports the visible operations, and finds the
 //! strongest levels of recordings.
 
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::run::{Found, Run, Subject, Widths};
 use crate::show::{ShowBuilder, ShowOptions, Way};
 use crate::{Case, CheckOptions, Failed, Judge, Limits, Recording, Stage};
 
-/// The most operations that a report lists as seen or missed by one.
+/// The maximum number of operations that a report lists as seen or missed by one.
 const MOST_LISTED: usize = 6;
 
-/// The most operations that missed something, and the most that are blocked, in a report.
+/// The maximum number of operations that missed something, and of blocked ones, in a report.
 const MOST_MISSING: usize = 5;
 
 /// The default limit on configurations at once while levels are searched for: there are many checks, and one level that is hard
@@ -56,7 +56,7 @@ impl Limits for Brief<'_> {
     }
 }
 
-/// How to check.
+/// The options of a check at a level.
 pub(crate) fn options(asked: &CheckOptions) -> omnilink_weak::WeakOptions {
     omnilink_weak::WeakOptions {
         level: asked.level(),
@@ -66,7 +66,7 @@ pub(crate) fn options(asked: &CheckOptions) -> omnilink_weak::WeakOptions {
     }
 }
 
-/// Refuses what is not defined at these levels.
+/// Refuses options that are not defined at these levels.
 pub(crate) fn refuse(asked: &CheckOptions, has_witness: bool) -> Result<(), InputError> {
     let what = match (asked.assume.is_empty(), has_witness, &asked.order_by) {
         (false, ..) => "--assume",
@@ -80,20 +80,20 @@ pub(crate) fn refuse(asked: &CheckOptions, has_witness: bool) -> Result<(), Inpu
     Err(InputError { message, help: Some(help.to_owned()) })
 }
 
-/// What a check found.
+/// The result of a check.
 pub(crate) struct AtLevel {
     pub(crate) verdict: Verdict<Explained, Unexplained<State>>,
     pub(crate) stats: Stats,
-    /// Why there is no verdict, if the level sets a limit of its own.
+    /// The reason why there is no verdict, if the level sets a limit of its own.
     pub(crate) limit: Option<String>,
-    /// Why the procedure for registers did not decide it, if it was tried.
+    /// The reason why the procedure for registers did not decide it, if it was tried.
     pub(crate) no_procedure: Option<String>,
     /// ` on` the rejected part of the object, if parts were checked separately.
     pub(crate) part: String,
     pub(crate) method: String,
 }
 
-/// A trace of which operations need not see everything before them.
+/// A trace whose operations need not see everything before them.
 pub(crate) struct Weak<'a, F> {
     run: Run<'a>,
     decide: F,
@@ -199,7 +199,7 @@ impl<F: FnMut(&dyn Watch) -> Result<AtLevel, Failed>> Subject for Weak<'_, F> {
     }
 }
 
-/// A few operations that contradict each other, whatever the others do.
+/// A few operations that contradict each other, whatever the other operations do.
 pub(crate) fn contradiction(ops: &[OpId], reason: &str, mentions: &mut Mentions<OpId>) -> Rejection {
     let mut by_start = ops.to_vec();
     by_start.sort();
@@ -231,8 +231,8 @@ fn rejection(sentence: String, failure: &Failure<State>, mentions: &mut Mentions
 }
 
 impl Judge {
-    /// Finds the strongest levels that explain every one of these recordings, and the strongest visibility of each
-    /// action, which it tells at once.
+    /// Finds the strongest levels that explain every one of these recordings, and the strongest visibility of each action,
+    /// which it reports at once.
     pub fn find_level(
         &self,
         recordings: &[Recording],

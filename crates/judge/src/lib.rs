@@ -78,7 +78,7 @@ pub use show::{Assumption, Inspection, ShowOptions};
 #[cfg(feature = "tla")]
 pub use tla::{Bound, Tla};
 
-/// The files of a specification, and how to search.
+/// The files of a specification, and the options of the search.
 #[derive(Debug, Clone)]
 pub struct CheckOptions {
     /// The configuration of a TLA+ module; if `None`, the module's path with `.cfg`.
@@ -87,17 +87,17 @@ pub struct CheckOptions {
     pub includes: Vec<PathBuf>,
     /// The settings that map operations to a TLA+ module; if `None`, the file beside it.
     pub settings: Option<PathBuf>,
-    /// The orders of operations that count, and what operations have to see; if `None`, the level in the settings of
-    /// the specification, or else linearizability.
+    /// The orders of operations that count, and the operations that an operation has to see; if `None`, the level in the
+    /// settings of the specification, or else linearizability.
     pub level: Option<Level>,
-    /// Which results the operations that an operation sees may have had.
+    /// The results that visible operations may have had.
     pub context: Context,
     /// A field by which the system itself orders operations: that order is tried before any other.
     pub order_by: Option<String>,
     /// Larger files are not read, unless they are checked as a stream.
     pub max_memory: u64,
-    /// Give up if more than this many configurations are possible at once. If `None`, [`MAX_WIDTH`], and no limit for
-    /// an exhaustive check.
+    /// The maximum number of configurations that are possible at once. If `None`, [`MAX_WIDTH`], and no limit for an
+    /// exhaustive check.
     pub max_width: Option<usize>,
     /// Split a history into independent parts, and use procedures for one data type.
     pub shortcuts: bool,
@@ -145,7 +145,7 @@ impl CheckOptions {
         self.order_by.as_deref().or(set).filter(|_| self.assume.is_empty() && self.is_linearizable())
     }
 
-    /// The orders of operations that count, and what operations have to see.
+    /// The orders of operations that count, and the operations that an operation has to see.
     fn level(&self) -> Level {
         self.level.clone().unwrap_or_default()
     }
@@ -185,7 +185,7 @@ impl Limits for Unlimited {
     }
 }
 
-/// Why a trace could not be checked.
+/// The reason why a trace could not be checked.
 #[derive(Debug)]
 pub enum Failed {
     /// The trace, or another input, is wrong.
@@ -224,7 +224,7 @@ pub struct Judge {
 
 /// A specification that a judge checks traces against.
 trait Against: Debug + Send + Sync {
-    /// Its name for people.
+    /// Its name for display.
     fn name(&self) -> &str;
 
     /// Checks one trace, and keeps everything for inspection if requested.
@@ -254,12 +254,12 @@ trait Against: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The recordings at a path, each of which is checked by itself.
+    /// The recordings at a path, each of which is checked separately.
     fn recordings(&self, path: &Path) -> Result<Vec<PathBuf>, InputError> {
         input::recordings(path)
     }
 
-    /// How commands name it, if they can and reports do not have any yet.
+    /// The name of the specification in commands, if they can name it and reports do not have a name yet.
     fn named(&self) -> Option<follow_up::Named<'_>> {
         None
     }
@@ -280,7 +280,7 @@ trait Against: Debug + Send + Sync {
 pub struct Case<'a> {
     /// The trace.
     pub recording: &'a Recording,
-    /// Its name for people.
+    /// Its name for display.
     pub label: &'a str,
     /// Receives the order of an accepted history.
     pub witness: Option<&'a mut dyn Write>,
@@ -337,7 +337,8 @@ impl Judge {
         Ok(Inspection { report, timeline, way })
     }
 
-    /// The report with its events, follow-up commands and headline. A limit reached before there is anything to report makes the history inconclusive.
+    /// The report with its events, follow-up commands and headline. If a limit was reached before there is anything to
+    /// report, the history is inconclusive.
     fn finished(&self, report: Result<Report, Failed>, case: &Case<'_>, stages: &Stages<'_>) -> Result<Report, Failed> {
         let mut report = match report {
             Err(Failed::Stopped(stop)) => {
@@ -399,7 +400,7 @@ fn tla_module(spec: &str, _: &CheckOptions) -> Result<Box<dyn Against>, Failed> 
     Err(Failed::Spec(vec![Complaint::new(message)]))
 }
 
-/// Stores the progress of a check, for its report if it is given up.
+/// Stores the progress of a check for its report, in case the check is given up.
 struct Stages<'a> {
     limits: &'a dyn Limits,
     stage: AtomicU8,
@@ -494,7 +495,7 @@ fn incomplete(report: Report, losses: &[String]) -> Report {
     Report { verdict, notes, ..report }
 }
 
-/// An inconclusive verdict, with its reason in words.
+/// An inconclusive verdict with its reason.
 fn inconclusive(stop: Stop, words: String) -> omnilink_report::Verdict {
     let limit = match stop {
         Stop::Time => omnilink_report::Limit::Time,
@@ -541,7 +542,7 @@ fn reported(level: &Level) -> Option<omnilink_report::Level> {
 /// A word, quoted for a shell.
 pub fn quoted(word: impl std::fmt::Display) -> String {
     let word = word.to_string();
-    // A word that cannot be quoted cannot be typed either.
+    // A word that cannot be quoted cannot be typed.
     shlex::try_quote(&word).map_or_else(|_| word.replace('\0', ""), |quoted| quoted.into_owned())
 }
 
@@ -578,7 +579,7 @@ fn cuts(cuts: &[Cut]) -> Vec<String> {
     cuts.iter().map(sentence).collect()
 }
 
-/// The maximum number of in-flight operations named at the widest point: those that ran longest.
+/// The maximum number of in-flight operations to name at the widest point: those that ran longest.
 const MOST_IN_FLIGHT: usize = 8;
 
 /// The cost of a check.

@@ -1,7 +1,7 @@
 //! Checks logs against a TLA+ specification, through the mapping in its settings.
 //!
-//! The events of a log become the operations of a history, one after the other, so that reports, pages and other output
-//! show them as they show operations.
+//! The events of a log become the operations of a history, one after the other, so that reports, pages and other output can
+//! show them in the same way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -285,7 +285,7 @@ impl LogRun<'_> {
         })
     }
 
-    /// The line of an event as it is in its file.
+    /// The line of an event, as in its file.
     fn raw_line(&self, bound: &Bound, event: usize) -> String {
         let event = &bound.events[event];
         let file = &self.prepared.files()[event.file];
@@ -346,8 +346,8 @@ impl LogRun<'_> {
         }
     }
 
-    /// The event before which the furthest behavior of an undecided log stands, and why it is not possible there. The
-    /// limit that was reached does not apply to this one look.
+    /// The event before which the furthest behavior of an undecided log stands, and the reason why it is not possible
+    /// there. The limit that was reached does not apply to this evaluation.
     fn standing(&self, checked: &Checked, bound: &Bound) -> Option<(usize, Option<String>)> {
         let world = HostWorld::new(self.asked.print).foreign(self.asked.is_foreign);
         omnilink_logs::standing(checked, bound, &mut Machine::new(self.program, Box::new(world)))
@@ -503,7 +503,7 @@ fn described(op: &Op<Call>, names: &[Arc<str>]) -> omnilink_report::Operation {
     operation(omnilink_history::name(names, op.process, op.index), op)
 }
 
-/// Why a log could not be checked, at its place.
+/// The reason why a log could not be checked, with its place.
 fn failed(failure: Failure, program: Option<&Program>, sources: &omnilink_tla::source::Sources) -> Failed {
     match failure {
         Failure::Problems(problems) => {

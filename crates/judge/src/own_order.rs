@@ -1,7 +1,7 @@
 //! The order that a system itself gives its operations, by a field: checked before any search.
 //!
-//! If the operations are legal in this order, that is the verdict. If not, that is a finding of its own, and a search
-//! without the field decides about the history: the system's order may be wrong although the history is legal.
+//! If the operations are legal in this order, that is the verdict. Otherwise the check reports that, and a search without
+//! the field decides about the history: the system's order may be wrong although the history is legal.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -35,7 +35,8 @@ pub(crate) fn follow<S: Spec, P: Borrow<S::Op>>(
         {
             misfit = follower.push(op.with(call), rank).map_err(&failed)?;
         }
-        // A field that no operation has is a mistake on the command line, so one operation with it is looked for first.
+        // A field that no operation has is a mistake on the command line, so the check first looks for one operation with
+        // it.
         if misfit.is_some() && is_ranked {
             break;
         }
@@ -68,18 +69,18 @@ pub(crate) fn rank(call: &Call, field: &str) -> Option<Value> {
     }
 }
 
-/// The method, if the verdict was found by following a legal order.
+/// The method, if following a legal order gave the verdict.
 pub(crate) fn method(field: &str) -> String {
     format!("replayed in the order of `{field}`")
 }
 
-/// Why an order could not be followed.
+/// The reason why an order could not be followed.
 pub(crate) fn finding(field: &str, misfit: &Misfit<String>, held: &Held) -> Result<String, InputError> {
     let ops = match *misfit {
         Misfit::Time(first, second) => vec![first, second],
         Misfit::Disabled { op, .. } | Misfit::Unranked(op) | Misfit::TooManyStates(op) => vec![op],
     };
-    // The sentence is about the first.
+    // The sentence describes the first one.
     let ops: Vec<String> = held.describe(&ops)?.iter().map(|op| told(op, field)).collect();
     let op = &ops[0];
     Ok(match misfit {
@@ -104,7 +105,7 @@ pub(crate) fn finding(field: &str, misfit: &Misfit<String>, held: &Held) -> Resu
     })
 }
 
-/// The consequence of a verdict that was found without the order.
+/// The consequence of a verdict without the order.
 pub(crate) fn consequence(field: &str, misfit: &Misfit<String>, verdict: &Verdict) -> String {
     let is_wrong = matches!(misfit, Misfit::Time(..) | Misfit::Disabled { is_certain: true, .. });
     match verdict {

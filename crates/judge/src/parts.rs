@@ -24,7 +24,7 @@ fn part_note(checked: &Checked) -> Option<String> {
     }
 }
 
-/// The most rejected keys whose reasons are notes, and the most that are named.
+/// The maximum number of rejected keys whose reasons are notes, and of rejected keys to name.
 const MOST_REASONS: usize = 3;
 const MOST_NAMES: usize = 20;
 

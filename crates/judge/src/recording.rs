@@ -41,7 +41,7 @@ impl Recording {
         Recording { path: Some(path.into()), kind, ..Recording::default() }
     }
 
-    /// One history in several traces, each of other clients.
+    /// Makes one history of several traces, each of different clients.
     pub fn joined(parts: Vec<PathBuf>, kind: Option<Kind>) -> Recording {
         Recording { parts, kind, ..Recording::default() }
     }
@@ -66,7 +66,7 @@ impl Recording {
         self.path.as_deref().filter(|path| *path != Path::new("-"))
     }
 
-    /// True if it is a log, and not a trace in one of our own formats. The file is looked at once.
+    /// True if it is a log, and not a trace in one of our own formats. Examines the file once.
     #[cfg(feature = "tla")]
     pub(crate) fn is_log(&self) -> bool {
         let looks_like_one = || match self.kind {
@@ -92,7 +92,7 @@ impl Recording {
         Ok(&self.held(u64::MAX, &Unlimited)?.whole(&Unlimited)?.history)
     }
 
-    /// What happened beside the operations; nothing if the trace was not read as a whole.
+    /// The events beside the operations; empty if the trace was not read as a whole.
     pub(crate) fn events(&self) -> &[Event] {
         match self.held.get() {
             Some(Held::Whole(whole)) => &whole.events,
@@ -122,7 +122,7 @@ impl Recording {
         history.ops().iter().map(interval).reduce(span).filter(|_| processes.len() == 1)
     }
 
-    /// Why operations are missing, as far as it was read. Such a recording has no history.
+    /// The reason why operations are missing, as far as it was read. Such a recording has no history.
     pub(crate) fn losses(&self) -> &[String] {
         self.losses.get().map_or(&[], Vec::as_slice)
     }

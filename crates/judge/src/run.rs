@@ -1,11 +1,10 @@
-//! One check of one trace: the steps that everything takes that a trace can be checked against.
+//! One check of one trace: the steps of every check, for any kind of specification.
 //!
 //! ```text
 //!  follow the system's own order, or decide ──► write the witness ──► explain ──► show ──► report
 //! ```
 //!
-//! A [`Subject`] has the steps that differ. It is created for one trace, and keeps what it found from one step to the
-//! next.
+//! A [`Subject`] has the steps that differ. It is created for one trace, and keeps its results from one step to the next.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +17,7 @@ use crate::recording::Held;
 use crate::show::{self, ShowBuilder, ShowOptions, TimelineBuilder, Way};
 use crate::{CheckOptions, Failed, Limits, Stage, Unlimited, own_order};
 
-/// One trace, and what was asked about it.
+/// One trace, and the requested options.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     pub(crate) asked: &'a CheckOptions,
@@ -35,7 +34,7 @@ pub(crate) trait Subject {
         0
     }
 
-    /// Follows the order that a field gives the operations. Returns why that is not possible, or decides.
+    /// Follows the order that a field gives the operations. Decides, or returns the reason why that is not possible.
     fn follow(&mut self, _field: &str) -> Result<Option<Misfit<String>>, Failed> {
         unreachable!("an order of the system is refused where it cannot be followed")
     }
@@ -46,7 +45,7 @@ pub(crate) trait Subject {
     /// The result of the last step.
     fn found(&self) -> Found<'_>;
 
-    /// The orders to show. They may be as long as the history, so they are made for inspection only.
+    /// The orders to show. They may be as long as the history, so only inspection copies them.
     fn way(&self) -> Way;
 
     /// The verdict, with its explanation.
@@ -55,21 +54,21 @@ pub(crate) trait Subject {
     /// The operations that the report mentions.
     fn mentions(&mut self) -> &mut Mentions<OpId>;
 
-    /// Adds the states along the orders that were found.
+    /// Adds the states along the orders of the result.
     fn show(&mut self, builder: &mut ShowBuilder, look: &ShowOptions) -> Result<(), Failed>;
 
-    /// Adds to the report what only this kind of specification has.
+    /// Adds the parts of the report that only this kind of specification has.
     fn complete(&mut self, report: &mut Report) -> Result<(), Failed>;
 }
 
 /// The result of following an order or deciding.
 pub(crate) struct Found<'a> {
-    /// The order that explains the trace, if one does that can be written down.
+    /// The order that explains the trace, if there is one that can be written.
     pub(crate) order: Option<&'a Witness>,
     /// True if there is none.
     pub(crate) is_rejected: bool,
     pub(crate) method: String,
-    /// Why a procedure for one data type did not decide it, if it was tried.
+    /// The reason why a procedure for one data type did not decide it, if it was tried.
     pub(crate) no_procedure: Option<String>,
     pub(crate) stats: &'a Stats,
 }
@@ -79,7 +78,7 @@ pub(crate) struct Found<'a> {
 pub(crate) struct Extent<'a> {
     /// The number of its operations, if it was read to its end.
     pub(crate) operations: Option<u64>,
-    /// Where it is cut off.
+    /// The places where it is cut off.
     pub(crate) cuts: &'a [Cut],
 }
 
@@ -144,7 +143,7 @@ impl Run<'_> {
         Ok(timeline.finish())
     }
 
-    /// The report on what was found.
+    /// The report on the findings.
     pub(crate) fn report(
         &self,
         subject: &mut dyn Subject,
@@ -189,7 +188,7 @@ impl Run<'_> {
 /// Watches searches, possibly several at once, and stores their width at each return.
 pub(crate) struct Widths<'a> {
     limits: &'a dyn Limits,
-    /// One for each operation, if they are wanted.
+    /// One for each operation, if requested.
     widths: Vec<AtomicU32>,
 }
 

@@ -1,8 +1,8 @@
 //! The serial runs of an object as a specification, read from a file that `omnilink lineup` wrote.
 //!
-//! `lineup` defines which serial runs explain a history: [`SerialSpec`] is the specification, and [`demands`] are the
-//! parts of a stuck history that need a serial run each. So a trace is checked once for each call that is blocked at its
-//! end, without the other blocked ones; the first part that is not accepted decides. A trace of another test is an error.
+//! `lineup` defines which serial runs explain a history: [`SerialSpec`] is the specification, and [`demands`] are the parts
+//! of a stuck history that need a serial run each. So a trace is checked once for each call that is blocked at its end,
+//! without the other blocked ones; the first part that is not accepted decides. The check refuses a trace of another test.
 
 use std::convert::Infallible;
 use std::fs;
@@ -239,7 +239,7 @@ impl Model for SerialModel {
         };
         let answer = match op.outcome() {
             Outcome::Unfinished => None,
-            // For an object, that a call failed is its answer.
+            // For an object, the failure of a call is its answer.
             Outcome::Finished | Outcome::Failed => Some(Answer::Returned(omnilink_lineup::results_text(&op.call))),
             Outcome::Blocked => Some(Answer::Blocked),
         };

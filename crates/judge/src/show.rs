@@ -1,8 +1,8 @@
 //! Everything for inspection: a report, the whole history beside it, and intermediate states.
 //!
-//! A check decides and forgets. A viewer needs every operation, the possible orders, and the states that they pass
-//! through. So a check for inspection keeps the orders that it found, and states are computed by replaying them, again
-//! for each requested range: states may be large, and orders are not.
+//! A check decides and forgets. A viewer needs every operation, the possible orders, and the states along them. So a check
+//! for inspection keeps the orders of its result, and computes states by replaying them, again for each requested range:
+//! states may be large, and orders are not.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -43,7 +43,7 @@ pub struct Inspection {
     pub(crate) way: Way,
 }
 
-/// The orders that a check found, for replaying.
+/// The orders of a result, for replaying.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Way {
     /// The orders.
@@ -115,7 +115,7 @@ pub(crate) struct ShowBuilder {
 }
 
 impl ShowBuilder {
-    /// Adds the orders that were found. The operations are known by then.
+    /// Adds the orders of a result. The operations are known by then.
     pub(crate) fn keep(&mut self, way: Way) {
         let steps = |steps: &[Placed]| steps.iter().map(placement).collect();
         self.timeline.order = steps(&way.route.common);

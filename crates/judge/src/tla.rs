@@ -72,7 +72,7 @@ impl Tla {
         self.path.display().to_string()
     }
 
-    /// True if a trace is too large to be read whole without need, and no option needs all of it.
+    /// True if a trace is too large to be read as a whole without need, and no option needs all of it.
     fn may_stream(&self, asked: &CheckOptions, stream: &Stream) -> bool {
         let is_plain = asked.assume.is_empty() && !asked.coverage && asked.shortcuts && !asked.exhaustive;
         let is_ordered = asked.is_linearizable() && asked.own_order(self.settings.order_by.as_deref()).is_none();

@@ -17,13 +17,13 @@ use thiserror::Error;
 
 use crate::BadColumn;
 
-/// Why a file could not be read or written.
+/// The reason why a file could not be read or written.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file system.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file is no Parquet file, or is damaged.
+    /// The file is damaged, or not a Parquet file.
     #[error("{0}")]
     Parquet(#[from] ParquetError),
     /// Its columns are not those of operations.

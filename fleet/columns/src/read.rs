@@ -1,4 +1,4 @@
-//! Operations out of record batches.
+//! Reads operations from record batches.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ enum Column {
     Typed { names: Vec<Arc<str>>, values: Vec<Values>, nulls: Option<NullBuffer>, null_is_nil: bool },
 }
 
-/// The columns that are read; all others are ignored.
+/// The columns to read; all others are ignored.
 const REQUIRED: [&str; 3] = [column::PROCESS, column::ACTION, column::START];
 
 impl Rows {

@@ -7,16 +7,16 @@ use arrow_schema::{DataType, Field, Schema};
 /// The version of the columns of operations.
 pub const VERSION: &str = "1";
 
-/// Where files state the version.
+/// The metadata field of the version.
 pub const VERSION_KEY: &str = "omnilink.operations";
 
-/// Where files state which field of an operation the column `key` repeats.
+/// The metadata field that names the field of an operation that the column `key` repeats.
 pub(crate) const KEY_OF: &str = "omnilink.key";
 
-/// Where files have the events of a trace, as JSON Lines.
+/// The metadata field of the events of a trace, as JSON Lines.
 pub(crate) const EVENTS: &str = "omnilink.events";
 
-/// A column that is not null in rows that are not operations: what an earlier check of the key left.
+/// A column that is not null in rows that are not operations: the states that an earlier check of the key left.
 pub const CARRIED: &str = "carried";
 
 /// The columns of operations.
@@ -33,7 +33,7 @@ pub(crate) mod column {
     pub(crate) const METADATA: &str = "metadata";
 }
 
-/// How operations end, in the column `outcome`.
+/// The endings of operations, in the column `outcome`.
 pub(crate) mod outcome {
     pub(crate) const FINISHED: &str = "finished";
     pub(crate) const UNKNOWN: &str = "unknown";

@@ -1,4 +1,4 @@
-//! Reads single values out of columns, whatever type a writer chose.
+//! Reads single values from columns of any type.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use omnilink_history::Value;
 use thiserror::Error;
 
-/// Why a column cannot be read.
+/// The reason why a column cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("column `{column}`: {message}")]
 pub struct BadColumn {
@@ -22,7 +22,7 @@ pub struct BadColumn {
 }
 
 impl BadColumn {
-    /// An error in a column.
+    /// Makes an error in a column.
     pub fn new(column: &str, message: impl Into<String>) -> BadColumn {
         BadColumn { column: column.to_owned(), message: message.into() }
     }

@@ -132,7 +132,7 @@ fn fields(records: &[Record], of: impl Fn(&Call) -> Named, is_result: bool) -> R
     Ok(Arc::new(text.collect::<Result<StringArray, _>>()?))
 }
 
-/// More fields than this are better off as JSON.
+/// The maximum number of fields with types; more are better off as JSON.
 const MOST_FIELDS: usize = 16;
 
 /// The fields as a structure; `None` if it could not be read back as it was.

@@ -1,4 +1,4 @@
-//! The operator: operations that are partitioned by key and sorted come in, a verdict for each key goes out.
+//! The operator: partitioned and sorted operations in, a verdict for each key out.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,7 +32,7 @@ pub struct CheckExec {
     properties: Arc<PlanProperties>,
 }
 
-/// What all partitions share.
+/// The data that all partitions share.
 pub(crate) struct Work {
     pub(crate) judge: Arc<Judge>,
     pub(crate) options: KeyedOptions,
@@ -43,7 +43,7 @@ pub(crate) struct Work {
 }
 
 impl CheckExec {
-    /// Checks what this plan puts out.
+    /// Checks the output of this plan.
     pub(crate) fn new(input: Arc<dyn ExecutionPlan>, work: Arc<Work>) -> Result<CheckExec> {
         let schema = verdicts(input.schema().field_with_name(&work.options.by)?.data_type());
         let partitions = Partitioning::UnknownPartitioning(input.output_partitioning().partition_count());
@@ -57,7 +57,7 @@ impl CheckExec {
     }
 }
 
-/// Key, start, end: what comes first without a start is carried, and operations without an end come last.
+/// Key, start, end: rows without a start are carried and come first, and operations without an end come last.
 pub(crate) fn ordering(schema: &SchemaRef, by: &str) -> Result<LexOrdering> {
     let mut order = Vec::new();
     for (name, nulls_first) in [(by, true), ("start", true), ("end", false)] {

@@ -60,9 +60,9 @@ pub struct Job {
     pub by: String,
     /// Verdicts of an earlier check, whose carried states the keys begin with.
     pub after: Vec<String>,
-    /// A time before which no later operation starts: what a later check needs is carried.
+    /// A time before which no later operation starts: the verdicts carry the states that a later check needs.
     pub cut: Option<u64>,
-    /// The memory for sorting, in bytes. What does not fit is written to temporary files.
+    /// The memory for sorting, in bytes. The engine writes the rest to temporary files.
     pub memory: usize,
     /// The number of partitions checked at once.
     pub jobs: usize,
@@ -70,7 +70,7 @@ pub struct Job {
     pub scratch: Option<PathBuf>,
 }
 
-/// Why the check as a whole failed.
+/// The reason why the check as a whole failed.
 #[derive(Debug, Error)]
 pub enum Error {
     /// The engine could not read, sort or partition the operations.
@@ -134,7 +134,7 @@ impl Job {
         }
     }
 
-    /// Hands out the operations as the check gets them, without checking: what the engine itself costs.
+    /// Reads the operations like a check, without checking: this measures the cost of the engine itself.
     pub fn sort_only(&self, mut sink: impl FnMut(RecordBatch) -> Result<(), String>) -> Result<(), Error> {
         self.run(async {
             let session = self.session()?;
@@ -202,7 +202,7 @@ impl Job {
         Ok(operations.select(wanted)?)
     }
 
-    /// The operations by key and start, with what an earlier check carried.
+    /// The operations by key and start, with the carried states of an earlier check.
     async fn sorted(&self, session: &SessionContext) -> Result<Arc<dyn ExecutionPlan>, Error> {
         let mut operations = self.operations(session).await?;
         if !self.after.is_empty() {

@@ -1,4 +1,4 @@
-//! What one check of a key leaves to the next one, as text in a column.
+//! The states and operations that one check of a key leaves to the next one, as text in a column.
 
 use std::sync::Arc;
 

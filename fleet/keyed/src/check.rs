@@ -1,7 +1,7 @@
 //! Checks operations that come sorted by key: one verdict for each.
 //!
-//! The operations of a key come one after the other, by increasing start, then end; those without an end last. A row
-//! whose column `carried` is not null is not an operation: it says what an earlier check left, and comes first.
+//! The operations of a key come one after the other, by increasing start, then end; those without an end last. A row whose
+//! column `carried` is not null is not an operation: it has the carried states of an earlier check, and comes first.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use thiserror::Error;
 
 use crate::carried::Carried;
 
-/// How to check.
+/// The options of a check.
 #[derive(Clone, Debug)]
 pub struct KeyedOptions {
     /// The column with the key.
     pub by: String,
-    /// A time before which no later operation starts: what a check of later operations needs is carried. `None` if there
-    /// will be none.
+    /// A time before which no later operation starts: the verdicts carry the states that a check of later operations needs.
+    /// `None` if there will be none.
     pub cut: Option<u64>,
     /// The number of verdicts in a batch.
     pub batch: usize,
@@ -61,13 +61,13 @@ impl Summary {
     }
 }
 
-/// Why a check of all keys ended.
+/// The reason why a check of all keys ended.
 #[derive(Debug, Error)]
 pub enum Error {
     /// The columns are not those of operations.
     #[error(transparent)]
     Column(#[from] BadColumn),
-    /// The batches did not come, or the verdicts could not be handed on.
+    /// The batches did not arrive, or the verdicts could not be passed on.
     #[error("{0}")]
     Engine(String),
     /// A limit was reached; these keys have verdicts.
@@ -75,13 +75,13 @@ pub enum Error {
     Stopped(omnilink_history::Stop, Summary),
 }
 
-/// The most operations of one key that can be read once more, for a report.
+/// The maximum number of operations of one key to keep for a report.
 const KEPT: u64 = 1 << 20;
 
 /// The word for a key that could not be checked.
 const WRONG: &str = "error";
 
-/// Checks batches of operations, which are sorted by key and start, and hands out batches of verdicts.
+/// Checks batches of operations, which are sorted by key and start, and passes on batches of verdicts.
 pub fn check_sorted(
     judge: &Judge,
     batches: &mut dyn Iterator<Item = Result<RecordBatch, String>>,
@@ -118,7 +118,7 @@ pub fn check_sorted(
 }
 
 struct Found {
-    /// `None` if its operations cannot be checked.
+    /// Returns `None` if its operations cannot be checked.
     verdict: Option<KeyVerdict>,
     operations: u64,
     reason: Option<String>,
@@ -319,7 +319,7 @@ impl<'b> Cursor<'b> {
         Ok(())
     }
 
-    /// Leaves out the rest of the key; returns the number of its operations.
+    /// Skips the rest of the key; returns the number of its operations.
     fn skip(&mut self) -> Result<u64, Error> {
         let mut count = 0;
         while self.has_row() {
@@ -329,7 +329,7 @@ impl<'b> Cursor<'b> {
         Ok(count)
     }
 
-    /// What an earlier check left; the error is about this key only.
+    /// The result of an earlier check; the error is about this key only.
     fn carried(&mut self) -> Result<Result<Option<Carried>, String>, Error> {
         let Some(now) = self.now.as_ref().filter(|_| self.has_row()) else { return Ok(Ok(None)) };
         let Some(text) = now.carried.as_ref().and_then(|carried| carried.at(self.row)) else { return Ok(Ok(None)) };
@@ -405,11 +405,11 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// Why the operations of a key end early.
+/// The reason why the operations of a key end early.
 enum Stop {
     /// This key is wrong.
     Key(String),
-    /// The input is.
+    /// The input is wrong.
     All(Error),
 }
 
@@ -460,7 +460,7 @@ impl KeyOps for Cursor<'_> {
     }
 }
 
-/// Verdicts to hand out.
+/// Verdicts to pass on.
 struct Table {
     schema: SchemaRef,
     int_keys: Option<Int64Builder>,

@@ -1,7 +1,7 @@
 //! Checks operations that come sorted by key: one verdict for each.
 //!
 //! Engines that partition and sort call [`check_sorted`]. It is a pure function of the operations of a key and of the
-//! states that an earlier check carried, so an engine may repeat it wherever and whenever it likes.
+//! states that an earlier check carried, so an engine may repeat it at any time, on any machine.
 //!
 //! ```
 //! use omnilink_history::format::text;

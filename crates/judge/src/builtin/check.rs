@@ -54,7 +54,7 @@ impl Visitor for Check<'_, '_> {
 const LOOKED_AT: usize = 1 << 16;
 
 impl<'a> Check<'a, '_> {
-    /// True if the whole history in memory would be of no use.
+    /// True if the check could not use the whole history in memory.
     fn is_stream<M: Model>(&self, model: &M, stream: &Stream) -> Result<bool, InputError> {
         if !self.run.asked.is_linearizable() || self.run.asked.exhaustive || self.needs_whole() {
             return Ok(false);
@@ -77,7 +77,8 @@ impl<'a> Check<'a, '_> {
         self.witness.is_some() || self.builder.is_some() || !self.run.asked.assume.is_empty()
     }
 
-    /// Follows the system's own order through segments. Returns the report if that decides the history, else why not.
+    /// Follows the system's own order through segments. Returns the report if that decides the history, otherwise the
+    /// reason why not.
     fn follow_stream<M: Model>(
         &self,
         model: &M,
@@ -141,7 +142,7 @@ impl<'a> Check<'a, '_> {
         Ok(report)
     }
 
-    /// The report on what was found in a stream.
+    /// The report on the findings in a stream.
     fn report<M: Model>(
         &self,
         case: &mut ModelCase<'_, M>,
@@ -218,7 +219,7 @@ pub(super) struct ModelCase<'a, M> {
     model: &'a M,
     /// The history, if it is in memory.
     history: Option<&'a History<Call>>,
-    /// Why the system's own order could not be followed, if that was tried before.
+    /// The reason why the check could not follow the system's own order, if it tried that before.
     misfit: Option<Misfit<String>>,
     checked: Option<Checked>,
     coverage: Option<Coverage>,
@@ -242,7 +243,7 @@ impl<'a, M: Model> ModelCase<'a, M> {
         mixed::refused(error, Some(self.recording), self.run.spec)
     }
 
-    /// Follows the order of a field. Returns why that is not possible, or stores the verdict.
+    /// Follows the order of a field. Returns the reason why that is not possible, or stores the verdict.
     fn follow_ops(
         &mut self,
         field: &str,
@@ -380,7 +381,7 @@ fn way(checked: &Checked) -> Way {
     Way { route, ignores_invariants: false }
 }
 
-/// An operation as the model sees it, with its place in the system's own order.
+/// An operation in the form of the model, with its place in the system's own order.
 type Ranked<M> = (Op<Option<<M as Spec>::Op>>, Option<Value>);
 
 fn ranked<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>, field: &str) -> Result<Ranked<M>, Error> {
@@ -392,11 +393,11 @@ pub(super) fn bound<M: Model>(model: &M, processes: &[Arc<str>], op: &Op<Call>) 
     model.bind(op).map_err(bad)
 }
 
-/// Why the operations of a stream end early.
+/// The reason why the operations of a stream end early.
 pub(super) enum Unread {
     /// The trace cannot be read.
     Input(InputError),
-    /// The specification cannot take an operation.
+    /// The specification does not accept an operation.
     Refused(Error),
 }
 

@@ -1,4 +1,4 @@
-//! How often a trace has each operation of a built-in type.
+//! The number of times that a trace has each operation of a built-in type.
 
 use omnilink_history::{Call, History, Op};
 use omnilink_report::{Coverage, CoveredAction};

@@ -1,4 +1,4 @@
-//! The result of a model, as reports have it.
+//! The result of a model in the form of reports.
 
 use omnilink_history::{OpId, Verdict};
 use omnilink_models::check::{Checked, Failure, Method};

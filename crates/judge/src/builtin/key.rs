@@ -1,4 +1,4 @@
-//! Checks the operations of one key as they come in.
+//! Checks the operations of one key as they arrive.
 
 use omnilink_history::{Call, History, Op, Stop, Value, Verdict};
 use omnilink_models::check::{Checked, Error};
@@ -14,7 +14,7 @@ use crate::recording::Recording;
 use crate::run::{Extent, Run, Subject};
 use crate::{Against, Case, CheckOptions, Failed, mixed};
 
-/// Checks the operations of one key as they come in.
+/// Checks the operations of one key as they arrive.
 pub(super) struct KeyCheck<'a, 'k> {
     pub(super) asked: &'a CheckOptions,
     pub(super) against: &'a Builtin,
@@ -60,7 +60,7 @@ impl Visitor for KeyCheck<'_, '_> {
         };
         let history = History::from_ops(ops.processes().into(), again);
         let recording = Recording::of(history);
-        // A procedure may decide what the search could not.
+        // A procedure may decide a history that the search could not.
         let is_wide = matches!(checked.verdict, Verdict::Inconclusive(Stop::Width));
         if is_wide && begin.is_none() && cut.is_none() && asked.shortcuts && model.has_procedure() {
             let case = &mut Case { recording: &recording, label, witness: None, limits };
@@ -82,7 +82,7 @@ impl Visitor for Settling<'_> {
     type Output = Option<Value>;
 
     fn visit<M: Model>(self, model: M) -> Self::Output {
-        // A call that does not fit the specification settles nothing; the check says why.
+        // A call that does not fit the specification settles nothing; the check reports the reason.
         let op = model.bind(self.0).ok().flatten();
         op.and_then(|op| model.settled(&op)).and_then(|state| model.save(&state))
     }

@@ -23,7 +23,7 @@ pub struct Complaint {
     pub spots: Vec<Spot>,
     /// Further information.
     pub note: Option<String>,
-    /// What to do about it.
+    /// The action to take.
     pub help: Option<String>,
     /// True if the configuration lacks something.
     pub lacks_config: bool,
@@ -54,7 +54,7 @@ impl Text {
 }
 
 impl Complaint {
-    /// A complaint without a place.
+    /// Makes a complaint without a place.
     pub fn new(message: impl Into<String>) -> Complaint {
         Complaint {
             is_warning: false,
@@ -77,12 +77,12 @@ impl Complaint {
         Complaint { spots, help: help.clone(), ..Complaint::new(message) }
     }
 
-    /// For people, with colors.
+    /// The complaint as colored text.
     pub fn render(&self) -> String {
         self.rendered(Renderer::styled())
     }
 
-    /// For people, without colors.
+    /// The complaint as text without colors.
     pub fn plain(&self) -> String {
         self.rendered(Renderer::plain())
     }
@@ -135,7 +135,7 @@ impl Complaint {
         group
     }
 
-    /// For programs.
+    /// The complaint for programs.
     pub fn json(&self) -> serde_json::Value {
         let mut spots = self.spots.iter().map(Spot::json);
         let place = spots.next();

@@ -1,8 +1,8 @@
 //! Checks the operations of one key against a TLA+ specification, from the states in which an earlier check ended.
 //!
 //! The states that a check carries satisfy the invariants, and only orders that satisfy them reach others. So a later check
-//! that fails is reported as *rejected* where a check of the whole history would find an order that violated an invariant
-//! before the cut. What is accepted is the same.
+//! that fails reports *rejected* where a check of the whole history would find an order that violated an invariant before
+//! the cut. Both accept the same histories.
 
 use omnilink_history::{History, Stop, Value, Verdict};
 use omnilink_search::{Stats, Stretch, check_stretch};
@@ -17,7 +17,7 @@ use crate::recording::Recording;
 use crate::run::Run;
 use crate::{CheckOptions, Complaint, Failed};
 
-/// The operator of a companion for the end of a process, which a part of a history does not show.
+/// The operator of a companion for the end of a process, which part of a history does not show.
 const ON_END: &str = "OnEnd";
 
 impl Tla {
@@ -50,8 +50,8 @@ impl Tla {
         }
     }
 
-    /// The program, if nothing but the states at an instant without an operation in flight matters for what comes after it:
-    /// no constant has its value from the trace, and nothing happens at the end of a process. `None` otherwise, or if the key
+    /// The program, if only the states at an instant without an operation in flight matter for later operations: no
+    /// constant has its value from the trace, and nothing happens at the end of a process. `None` otherwise, or if the key
     /// is checked as a whole.
     fn carrying(&self, asked: &CheckOptions, key: &Key<'_>) -> Result<Option<std::sync::Arc<Linked>>, Failed> {
         let is_plain = asked.is_linearizable() && !asked.exhaustive && asked.assume.is_empty() && !asked.coverage;
@@ -68,7 +68,7 @@ impl Tla {
 }
 
 impl TlaRun<'_> {
-    /// Has the specification begin in states that an earlier check carried.
+    /// Lets the specification begin in states that an earlier check carried.
     pub(super) fn begin_in(&self, spec: &mut TraceSpec<'_>, begin: &[Value]) -> Result<(), Failed> {
         let evaluated = |error: Box<omnilink_tla::error::EvalError>| {
             Failed::Spec(vec![Complaint::of_evaluation(self.program(), &error)])

@@ -118,8 +118,8 @@ impl TlaRun<'_> {
     }
 }
 
-/// Both forms of an operation. The free one may be missing from the specification, if none of its results is in a set;
-/// where it is not needed, the recorded one takes its place then.
+/// Both forms of an operation. The specification may lack the free one, if none of its results is in a set; where it is not
+/// needed, the recorded one then takes its place.
 fn forms(
     spec: &mut TraceSpec<'_>,
     history: &History<Call>,

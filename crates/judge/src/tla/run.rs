@@ -55,7 +55,7 @@ impl TlaRun<'_> {
         })
     }
 
-    /// Searches for an order while the trace is read. `None` if there is no order: only the whole history says why.
+    /// Searches for an order while the trace is read. `None` if there is no order: only the whole history shows why.
     pub(super) fn check_stream(&self, stream: &Stream) -> Result<Option<Report>, Failed> {
         let (processes, options) = (self.run.held.processes(), self.options());
         let watch = |stats: &Stats| self.run.limits.poll(stats);
@@ -232,7 +232,7 @@ impl<'c, 'r, 'p> TlaCase<'c, 'r, 'p> {
         TlaCase { trace, spec, history, method, checked, told, tagged, coverage }
     }
 
-    /// Why there is no order.
+    /// The reason why there is no order.
     fn rejection(&mut self, checked: &Checked) -> Result<Option<Rejection>, Failed> {
         let (run, options) = (&self.trace.run, self.trace.options());
         let told = &mut self.told;
