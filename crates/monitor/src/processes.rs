@@ -360,6 +360,8 @@ mod tests {
         let sentence = "a line that cannot be read may be an operation of any key".into();
         assert_eq!(admitted.gaps, [Gap { sentence, count: 1, from: 0, until: u64::MAX }]);
         assert_eq!(processes.operation(Item { seq: None, ..item(0, 3, 4) }).gaps, []);
+        // The next one is missing at once.
+        assert_eq!(processes.unreadable().gaps.len(), 1);
     }
 
     #[test]

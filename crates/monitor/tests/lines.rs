@@ -349,13 +349,13 @@ fn the_operations_of_a_key_without_a_quiet_instant_are_limited() {
 #[test]
 fn what_is_kept_is_counted() {
     let lines = r#"{"process": "a", "progress": 0}
-        {"process": "b", "progress": 0}
+        {"process": "b", "progress": 1}
         {"process": "a", "action": "write", "args": {"key": 2, "value": 1}, "start": 1, "end": 2}
         {"process": "a", "action": "write", "args": {"key": 1, "value": 1}, "start": 3, "end": 4}
         {"process": "a", "action": "write", "args": {"key": 1, "value": 1}, "start": 5, "end": 6}"#;
     let (monitor, _) = begin("register:initial=0", MonitorOptions::default(), lines);
     let Counts { operations, keys, unknown_keys, kept, processes, watermark, lag, .. } = monitor.counts();
-    assert_eq!((operations, keys, unknown_keys, kept, processes, watermark, lag), (3, 2, 0, 3, 2, 0, 6));
+    assert_eq!((operations, keys, unknown_keys, kept, processes, watermark, lag), (3, 2, 0, 3, 2, 1, 5));
     assert_eq!(monitor.widest(1), [("1".to_owned(), 2)]);
     assert_eq!(monitor.widest(9), [("1".to_owned(), 2), ("2".to_owned(), 1)]);
 }
@@ -396,4 +396,18 @@ fn a_checkpoint_can_be_of_another_position() {
     let read = Checkpoint::read(&moved, spec, judge, MonitorOptions::default()).expect("a checkpoint");
     assert_eq!((read.position, read.monitor.counts()), (serde_json::json!({ "line": 2 }), monitor.counts()));
     assert!(Checkpoint::at("", serde_json::json!(1)).is_err());
+}
+
+#[test]
+fn a_checkpoint_may_count_any_number_of_lost_operations() {
+    let spec = "register:initial=0";
+    let lines = r#"{"process": "a", "action": "write", "args": {"key": 2, "value": 1}, "start": 1, "end": 2, "seq": 0}
+        {"process": "a", "action": "write", "args": {"key": 2, "value": 1}, "start": 3, "end": 4, "seq": 18446744073709551614}"#;
+    let (mut monitor, _) = begin(spec, MonitorOptions::default(), lines);
+    monitor.finish(false);
+    assert_eq!(monitor.counts().lost, u64::MAX - 2);
+    let text = monitor.save(spec, &serde_json::json!(1)).expect("a text");
+    let judge = Judge::new(spec, omnilink_judge::CheckOptions::default()).expect("a built-in specification");
+    let read = Checkpoint::read(&text, spec, judge, MonitorOptions::default()).expect("a checkpoint");
+    assert_eq!(read.monitor.counts(), monitor.counts());
 }

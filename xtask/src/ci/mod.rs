@@ -63,16 +63,19 @@ const STEPS: &[Step] = &[
     Step::new("smoke", "`cargo xtask smoke`: every `console` block of README.md, TLA.md and the book", |workspace| {
         smoke::run(workspace, false)
     })
+    .with_others()
     .needs(&["c++", "cmake", "gdb", "python3"]),
     Step::new("reference", "`cargo xtask reference --check`: the command reference in the book", |workspace| {
         reference::run(workspace, &reference::Options::check())
-    }),
+    })
+    .with_others(),
     Step::new(
         "workflows",
         "`cargo xtask workflows`: workflows, the action, hooks and the files of `init --ci` have no findings of actionlint, \
          zizmor, ShellCheck and schemas; the action works against a packed release",
         |workspace| workflows::run(workspace, &workflows::Options::default()),
     )
+    .with_others()
     .needs(&["npm", "python3"]),
     Step::new(
         "page",
@@ -80,12 +83,14 @@ const STEPS: &[Step] = &[
          report",
         |workspace| viewer::run(workspace, &viewer::Options::default()),
     )
+    .with_others()
     .needs(&["npm", "chromium", "firefox-esr"]),
     Step::new(
         "studies",
         "`cargo xtask studies --controlled`: real data structures, with the verdicts in their `study.toml`",
         |workspace| studies::run(workspace, studies::Selected::Controlled, Build::Debug),
     )
+    .with_others()
     .needs(&["c++", "make"]),
     Step::new(
         "schedules",
