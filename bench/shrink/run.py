@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints how small `omnilink shrink` makes 20 failures: 10 of a Rust crate and 10 of a CMake project.
 
-The crate is the stack beside this file, the project is the queue of book/src/own-project.md; both recycle nodes and have
+The crate is the stack beside this file, the project is the queue of book/src/own-cmake.md; both recycle nodes and have
 the ABA problem. `omnilink fuzz` begins with the seeds 1, 1001, 2001 and so on, and ends with the first failure. Fails if a run of
 `fuzz` finds no failure, if `shrink` does not end with the exit code of the failure, or if the run that it keeps cannot be
 replayed. `omnilink` must be in PATH; `--count N` sets the number of failures of each project.
@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).resolve().parent
-BOOK = HERE.parent.parent / "book/src/own-project.md"
+BOOK = HERE.parent.parent / "book/src/own-cmake.md"
 SIZE = r"(\d+) operations?, (\d+) steps?, (\d+) switch(?:es)?"
 
 
@@ -42,8 +42,7 @@ def make_stack(directory):
 def make_queue(directory):
     """The CMake project of the book, with its harness."""
     directory.mkdir()
-    chapter = BOOK.read_text().partition("## A CMake project")[2]
-    blocks = re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", chapter, re.M | re.S)
+    blocks = re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", BOOK.read_text(), re.M | re.S)
     files = dict(blocks)
     main = files.pop("omnilink/main.cpp")
     for name, text in files.items():

@@ -1,13 +1,13 @@
 ------------------------------- MODULE Queue -------------------------------
 (***************************************************************************)
-(* A queue that many processes share.  What went in first comes out first. *)
+(* A queue that many processes share: first in, first out.                 *)
 (* An element may be in the queue more than once.                          *)
 (***************************************************************************)
 EXTENDS Naturals, Sequences
 
-CONSTANT Elems      \* What can be put into the queue.
+CONSTANT Elems      \* The elements of the queue.
 
-VARIABLE queue      \* What is in the queue, oldest first.
+VARIABLE queue      \* The queue, oldest element first.
 
 TypeOK == queue \in Seq(Elems)
 
@@ -15,7 +15,7 @@ Init == queue = <<>>
 
 -----------------------------------------------------------------------------
 
-\* Puts `elem` behind everything that is there.
+\* Appends `elem`.
 Enqueue(elem) ==
     queue' = Append(queue, elem)
 
@@ -25,7 +25,7 @@ Dequeue(elem) ==
     /\ elem = Head(queue)
     /\ queue' = Tail(queue)
 
-\* Finds nothing to take.
+\* Finds the queue empty.
 DequeueEmpty ==
     /\ queue = <<>>
     /\ UNCHANGED queue

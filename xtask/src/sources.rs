@@ -1,4 +1,4 @@
-//! Checks the crates below `sources`, and monitors on a NATS server and on the mock cluster of librdkafka.
+//! Checks the crates below `sources`, and monitors on a NATS server.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -22,11 +22,11 @@ impl Options {
 }
 
 /// The packages, which need clients of brokers.
-const PACKAGES: &str = "-p omnilink-nats -p omnilink-otlp -p omnilink-kafka -p omnilink-watch --features \
+const PACKAGES: &str = "-p omnilink-nats -p omnilink-otlp -p omnilink-watch --features \
                         omnilink-otlp/grpc,omnilink-watch/grpc,omnilink-watch/tls";
 
 /// The features of the command that need them.
-const FEATURES: &str = "--features nats,kafka,grpc,tls";
+const FEATURES: &str = "--features nats,grpc,tls";
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     workspace.cargo(&format!("clippy {PACKAGES} --all-targets -- -D warnings"))?;
@@ -39,8 +39,6 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let place: PathBuf = workspace.metadata.target_directory.join("sources").into();
     workspace.cargo(&format!("build --quiet -p omnilink-cli {FEATURES} --target-dir {}", place.display()))?;
     let omnilink = place.join("debug/omnilink");
-    let place_of_build = place.display();
-    workspace.cargo(&format!("test --quiet -p omnilink-cli {FEATURES} --test kafka --target-dir {place_of_build}"))?;
     let bin = place.join("env/bin");
     if !bin.exists() {
         call(Command::new("python3").args(["-m", "venv"]).arg(place.join("env")))?;

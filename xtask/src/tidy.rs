@@ -7,6 +7,7 @@ mod links;
 mod modules;
 mod names;
 mod packages;
+mod prose;
 mod tables;
 mod text;
 mod unused;
@@ -100,6 +101,7 @@ pub(crate) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     findings.extend(files.iter().filter_map(|file| check_place(&file.path)));
     findings.extend(modules::check(&files));
     findings.extend(files.iter().flat_map(text::check));
+    findings.extend(files.iter().flat_map(prose::check));
     findings.extend(files.iter().flat_map(|file| links::check(file, |path| root.join(path).exists())));
     findings.sort();
     findings.dedup();

@@ -288,8 +288,8 @@ impl Checks<'_> {
         if self.tally.expected.is_none() && run.trace.exists() {
             self.tally.expected = judge.operations(&recording).ok();
         }
-        // If the specification cannot be evaluated, it is unknown whether calls may block. That is an error and not a
-        // failure of the system.
+        // If the specification cannot be evaluated, it is unknown whether calls may block. The run does not count as a
+        // failure of the system then.
         let is_unknown = is_blocked && matches!(report, Err(Failed::Spec(_)));
         let (mut report, problem) = match report {
             Ok(report) => {

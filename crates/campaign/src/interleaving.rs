@@ -331,7 +331,7 @@ mod tests {
         let inside = Inside::of(&steps, &history);
         let meets = meeting(&steps, &inside, &history, false);
         assert_eq!(between(&steps, &inside, &meets), Some([4, 2, 5]));
-        // One after the other: nothing comes between.
+        // One after the other: no access comes between.
         let serial = [steps[0], steps[2], steps[5], steps[1], steps[3], steps[4]];
         let inside =
             Inside::of(&serial, &History::from_calls([(0, 1, None, call("a")), (1, 4, None, call("b"))]).unwrap());

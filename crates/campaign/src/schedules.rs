@@ -173,8 +173,8 @@ impl<'a, I: Input, F: FnMut(u64) -> I> Schedules<'a, F> {
         Schedules { rewinds: self.scheduling.order.batch, ..self }
     }
 
-    /// Runs this input first in every process that then runs a batch: what a program does only once, such as initializing
-    /// what is static, is not part of an execution then, and all of them begin alike.
+    /// Runs this input first in every process that then runs a batch: work that a program does only once, such as initializing
+    /// statics, is not part of an execution then, and all of them begin alike.
     pub fn warmed_up_by(self, input: impl Input + 'a) -> Schedules<'a, F> {
         Schedules { warm_up: Some(Box::new(input)), ..self }
     }

@@ -1,6 +1,6 @@
 //! Totals of many runs: counts, causes, coverage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub struct Tally {
     pub(crate) collected: Collected,
     causes: Causes,
     /// The reasons of the data races that the settings accept.
-    accepted_races: Vec<String>,
+    accepted_races: BTreeSet<String>,
     /// The number of runs of each strategy of a mix, and of those that failed.
     strategies: BTreeMap<&'static str, (u64, u64)>,
 }
@@ -147,7 +147,7 @@ impl Tally {
 
     /// Counts a race that the settings accept for this reason.
     pub(crate) fn accept_race(&mut self, reason: &str) {
-        self.accepted_races.push(reason.to_owned());
+        self.accepted_races.insert(reason.to_owned());
     }
 
     /// Whether there was no run.

@@ -5,6 +5,7 @@
 //! like the runs of a harness. An execution without a race that reaches the step limit is inconclusive: it shows neither that
 //! the test fails nor that it passes.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -53,7 +54,7 @@ pub struct TestRun {
     /// The claims about schedules.
     pub explored: Explored,
     /// The reasons to accept its data races.
-    pub accepted_races: Vec<String>,
+    pub accepted_races: BTreeSet<String>,
     /// The output of the first execution.
     pub output: String,
 }
@@ -123,7 +124,7 @@ impl Testing {
         };
         let (mut output, mut failed, mut is_alone) = (None, None, false);
         let (mut too_long, mut not_started) = (0, 0);
-        let mut accepted_races = Vec::new();
+        let mut accepted_races = BTreeSet::new();
         let stopped = run(
             &budget,
             || {
@@ -134,7 +135,7 @@ impl Testing {
                 Ok::<_, Error>(next)
             },
             &mut |executed: Executed<Plan>| {
-                let mut accept = |reason: &str| accepted_races.push(reason.to_owned());
+                let mut accept = |reason: &str| _ = accepted_races.insert(reason.to_owned());
                 let raced = race::new_failure(&harness, &self.known_races, &executed, &mut accept);
                 match executed.ran.ended {
                     Ended::Finished | Ended::TooLong { .. } if raced.is_some() => {

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use omnilink_explore::NewFile;
 use omnilink_history::format::binary::{self, Manifest};
 use omnilink_history::format::{WriteError, jsonl, text};
@@ -23,6 +24,9 @@ use crate::terminal::complain;
 use crate::verification;
 
 pub(crate) fn run(args: ConvertArgs) -> Exit {
+    if let Err(exit) = refuse_without_effect(&args) {
+        return exit;
+    }
     let form = match args.to {
         Target::Tlc => return module(args).map_or_else(|exit| exit, |module| verification::export::run(&module)),
         Target::Perfetto => Form::Perfetto,
@@ -36,6 +40,27 @@ pub(crate) fn run(args: ConvertArgs) -> Exit {
     };
     let ConvertArgs { inputs, output, options, .. } = args;
     export::run(form, &ExportArgs { subject: SubjectArgs { paths: inputs, options }, output })
+}
+
+/// Refuses options that would have no effect on the output.
+fn refuse_without_effect(args: &ConvertArgs) -> Result<(), Exit> {
+    let (options, shows_result) = (&args.options, matches!(args.to, Target::Perfetto | Target::Itf | Target::Dot));
+    let refuse = |option: &str, help: &str| {
+        let form = args.to.to_possible_value().map(|form| form.get_name().to_owned()).unwrap_or_default();
+        let message = format!("`{option}` has no effect on `--to {form}`");
+        Err(complain("convert", &InputError { message, help: Some(help.to_owned()) }))
+    };
+    if let Some(option) = options.of_specification().filter(|_| !shows_result && args.to != Target::Tlc) {
+        return refuse(option, "`--to tlc`, `perfetto`, `itf` or `dot` converts the history with its specification");
+    }
+    if let Some(option) = options.of_result().filter(|_| !shows_result) {
+        return refuse(option, "`--to perfetto`, `itf` or `dot` converts the result of a check");
+    }
+    #[cfg(feature = "fleet")]
+    if args.by.is_some() && args.to != Target::Parquet {
+        return refuse("--by", "`--to parquet` has columns");
+    }
+    Ok(())
 }
 
 /// A format of histories.
@@ -70,11 +95,6 @@ fn module(args: ConvertArgs) -> Result<ModuleArgs, Exit> {
 
 /// Converts a history without its specification.
 fn history(args: &ConvertArgs, format: Writable) -> Exit {
-    if let Some(option) = args.options.of_check() {
-        let message = format!("`{option}` concerns a check, and only the history is converted");
-        let help = "`--to tlc`, `perfetto`, `itf` or `dot` converts it with its specification".to_owned();
-        return complain("convert", &InputError { message, help: Some(help) });
-    }
     limits::catch_interrupts();
     let label = match &*args.inputs {
         [input] => input.display().to_string(),

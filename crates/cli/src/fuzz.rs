@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use omnilink_campaign::{Campaign, Choice, DfsOptions, Event, Executed, Explored, Findings, Kind, Seen, now};
 use omnilink_explore::{Asked, DataRace, Ended, Plan, Program, Store, Workload};
+use omnilink_init::Existing;
 use omnilink_judge::{InputError, Judge};
 use omnilink_report::{Report, clean};
 use omnilink_schedule::channel::Policy;
 
 use omnilink_weak::Level;
 
-use crate::args::{FuzzArgs, Keep, Output};
+use crate::args::{FuzzArgs, Keep, Output, STORE};
 use crate::check::output::write_extras;
 use crate::exit::Exit;
-use crate::harness::stale::Existing;
 use crate::host::HOST;
 use crate::limits;
 use crate::outcome::{
@@ -23,7 +23,7 @@ use crate::outcome::{
 use crate::progress::Display;
 use crate::project::read_settings;
 use crate::runs::store_option;
-use crate::terminal::complain;
+use crate::terminal::{complain, print_complaints};
 
 pub(crate) fn run(args: &FuzzArgs) -> Exit {
     limits::catch_interrupts();
@@ -54,7 +54,15 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
     }
     if args.command.is_empty() {
         let harness = Existing { directory: &directory, file: &file, settings: &settings, spec: &spec };
-        harness.bring_up_to_date(args.no_build, args.format == Output::Human)?;
+        let mut tell = |path: &Path| {
+            if args.format == Output::Human {
+                outln!("wrote {} again: weights or values changed", path.display());
+            }
+        };
+        harness.refresh(args.no_build, &mut tell).map_err(|complaints| {
+            print_complaints(&complaints);
+            Exit::Wrong
+        })?;
     }
     let seed = args.seed.unwrap_or_else(|| u64::from(now().subsec_nanos()));
     let asked = Asked {
@@ -83,7 +91,7 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
         ..omnilink_judge::CheckOptions::default()
     };
     let judge = Judge::new(&path, options).map_err(|failed| print_spec_error(&failed))?;
-    let store = Store::at(directory.join("target/omnilink"));
+    let store = Store::at(directory.join(STORE));
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
     let program = Program { directory, build: settings.harness.build.clone(), run, ..Program::default() };
     let choice = args.rr.clone().map(Choice::Rr).or(args.schedule.clone()).unwrap_or(Choice::Best);

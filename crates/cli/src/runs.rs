@@ -9,7 +9,7 @@ use omnilink_judge::{Case, InputError, Judge, Recording, ShowOptions};
 use omnilink_report::{Comparison, Detail, Report, Side, clean};
 use serde_json::json;
 
-use crate::args::{Output, RunsCommand};
+use crate::args::{Output, RunsCommand, STORE};
 use crate::comparison::side;
 use crate::exit::Exit;
 use crate::host::HOST;
@@ -287,6 +287,6 @@ fn prune(store: &Store, keep: usize) -> Result<Exit, Exit> {
 
 /// The option of follow-up commands that names the store, unless it is the default one.
 pub(crate) fn store_option(store: &Store) -> String {
-    let (store, default) = (store.directory(), Path::new("target/omnilink"));
+    let (store, default) = (store.directory(), Path::new(STORE));
     if store == default { String::new() } else { format!(" --store {}", store.display()) }
 }

@@ -166,10 +166,21 @@ fn a_conversion_of_the_history_alone_takes_no_specification() {
     let directory = directory("conversion");
     let shown = |args: &str| tool::run(&directory, &args.split(' ').collect::<Vec<_>>()).shown();
     insta::assert_snapshot!(shown("convert trace.jsonl --to text --level causal"), @"
-    error: convert: `--level` concerns a check, and only the history is converted
-    help: `--to tlc`, `perfetto`, `itf` or `dot` converts it with its specification
+    error: convert: `--level` has no effect on `--to text`
+    help: `--to tlc`, `perfetto`, `itf` or `dot` converts the history with its specification
     exit 2
     ");
+    insta::assert_snapshot!(shown("convert trace.jsonl --states 3"), @"
+    error: convert: `--states` has no effect on `--to jsonl`
+    help: `--to perfetto`, `itf` or `dot` converts the result of a check
+    exit 2
+    ");
+    for option in ["--store runs", "--context recorded"] {
+        assert!(
+            shown(&format!("convert Queue.tla trace.jsonl --to tlc -o out {option}"))
+                .contains("has no effect on `--to tlc`")
+        );
+    }
     insta::assert_snapshot!(shown("convert --to tlc Queue.tla trace.jsonl"), @"
     error: --to tlc: a module and its files cannot go to standard output
     help: name a directory with `--output`

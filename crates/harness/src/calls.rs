@@ -112,10 +112,10 @@ impl Planner<'_> {
         }
         if actions.is_empty() && self.problems.is_empty() {
             let message = "the next-state relation has no action that a harness could call";
-            let site = self.program.next.map(|next| (self.program.module.exprs.site(next), "this".to_owned()));
+            let place = self.program.next.map(|next| (self.program.module.exprs.site(next), "this".to_owned()));
             let help = "a harness calls the actions that `omnilink spec actions` lists, but for those that `internal` \
                         and `unsupported` name";
-            self.problems.push(Problem { message: message.into(), place: site, help: Some(help.into()) });
+            self.problems.push(Problem { place, ..Problem::new(message).help(help.to_owned()) });
         }
         let mut calls = Vec::new();
         for (name, outcomes) in self.group(&actions) {
@@ -137,8 +137,7 @@ impl Planner<'_> {
             let Some(operation) = self.program.operation(&name) else {
                 let message = "an action of the next-state relation has no name of its own".to_owned();
                 let help = "make it a definition, so that it has a name to record".to_owned();
-                let place = Some((action.site, "this action".to_owned()));
-                self.problems.push(Problem { message, place, help: Some(help) });
+                self.problems.push(Problem::new(message).at(action.site, "this action").help(help));
                 continue;
             };
             let stem = ["_Step", "_Done"].iter().find_map(|suffix| name.strip_suffix(suffix));
@@ -211,8 +210,7 @@ impl Planner<'_> {
             if !all().any(|param| param.name == *result) {
                 let message =
                     format!("the settings list `{result}` as a result of `{name}`, which has no such parameter");
-                let place = Some((actions[0].site, "this action".to_owned()));
-                self.problems.push(Problem { message, place, help: None });
+                self.problems.push(Problem::new(message).at(actions[0].site, "this action"));
             }
         }
         let is_result = |param: &Param| match said {
@@ -249,9 +247,8 @@ impl Planner<'_> {
             }
             if outcome.arguments.len().max(outcome.results.len()) > MOST {
                 let message = format!("`{}` has more than {MOST} arguments or results", action.name);
-                let place = Some((action.site, "this action".to_owned()));
-                let help = Some("the recorders support no more; list it under `unsupported` of `[harness]`".to_owned());
-                self.problems.push(Problem { message, place, help });
+                let help = "the recorders support no more; list it under `unsupported` of `[harness]`".to_owned();
+                self.problems.push(Problem::new(message).at(action.site, "this action").help(help));
             }
             outcomes.push(outcome);
         }
@@ -263,11 +260,11 @@ impl Planner<'_> {
     fn argument(&mut self, call: &str, action: &Action, param: &Param) -> Option<Argument> {
         let name = format!("{call}.{}", param.name);
         let problem = |message: String, help: String| {
-            let place = match &param.set {
+            let (site, label) = match &param.set {
                 Some((words, site)) => (*site, format!("`{}` is taken from `{words}`", param.name)),
                 None => (action.site, "this action".to_owned()),
             };
-            Problem { message, place: Some(place), help: Some(help) }
+            Problem::new(message).at(site, label).help(help)
         };
         let say =
             format!("set the source of its values: `\"{name}\" = \"0..7\"` under `[harness.values]` in omnilink.toml");
@@ -407,7 +404,7 @@ impl Planner<'_> {
                          call records it"
                     ),
                 };
-                self.problems.push(Problem { message, place, help: Some(help) });
+                self.problems.push(Problem { place, ..Problem::new(message).help(help) });
                 Known::default()
             }
         }
@@ -441,8 +438,7 @@ impl Planner<'_> {
             format!("`{}` of `{action}` is taken from `{set}`, which is `{value}`, not a set", parameter.name);
         let first = set.chars().find(|c| c.is_ascii_alphabetic()).map_or('e', |first| first.to_ascii_lowercase());
         let help = format!("make it a set in the configuration, such as `CONSTANT {set} = {{{first}1, {first}2}}`");
-        let place = Some((*site, "taken from this set".to_owned()));
-        self.problems.push(Problem { message, place, help: Some(help) });
+        self.problems.push(Problem::new(message).at(*site, "taken from this set").help(help));
     }
 
     fn is_process(&self, param: &str) -> bool {
@@ -480,7 +476,7 @@ impl Planner<'_> {
         }
         if !calls.is_empty() && calls.iter().all(|call| call.weight == 0) {
             let message = "every call has weight 0, so none would ever be made".to_owned();
-            self.problems.push(Problem { message, place: None, help: None });
+            self.problems.push(Problem::new(message));
         }
     }
 
@@ -490,7 +486,7 @@ impl Planner<'_> {
         let hint = omnilink_suggest::hint(name, calls.iter().map(|call| call.name.as_str()));
         let all = || calls.iter().map(|call| format!("`{}`", call.name)).collect::<Vec<_>>().join(", ");
         let help = Some(hint.unwrap_or_else(|| format!("the calls are {}", all())));
-        self.problems.push(Problem { message, place: None, help });
+        self.problems.push(Problem::new(message).help(help));
     }
 
     fn unknown(&mut self, name: &str, setting: &str) {
@@ -498,7 +494,7 @@ impl Planner<'_> {
         let names = self.program.operation_names();
         let hint = omnilink_suggest::hint(name, names.iter().map(String::as_str));
         let help = hint.or_else(|| Some("`omnilink spec actions` lists them".to_owned()));
-        self.problems.push(Problem { message, place: None, help });
+        self.problems.push(Problem::new(message).help(help));
     }
 
     fn find_nil(&mut self) -> Option<Value> {

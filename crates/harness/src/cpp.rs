@@ -523,8 +523,8 @@ fn main(plan: &Plan, names: &[Names]) -> String {
     let mut text = format!(
         "// Makes the calls of `{}` on the system, from several threads, and records them.
 //
-// Fill in `Subject` and every function that says `todo`: each makes one call of your system and returns what it said.
-// What is drawn and how it is recorded stands in `operations.hpp`.
+// Fill in `Subject` and every function that says `todo`: each makes one call of your system and returns its answer.
+// Calls are drawn and recorded in `operations.hpp`.
 
 #include \"operations.hpp\"
 

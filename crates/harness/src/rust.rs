@@ -497,7 +497,7 @@ fn main(plan: &Plan, names: &Names) -> String {
         "//! Makes the calls of `{}` on the system, from several threads, and records them.
 //!
 //! Fill in `Subject` and every function that says `todo`: each makes one call of your system and
-//! returns what it said. What is drawn and how it is recorded stands in `operations.rs`.
+//! returns its answer. Calls are drawn and recorded in `operations.rs`.
 
 #[rustfmt::skip] // Written by `omnilink init --update`.
 mod operations;

@@ -154,8 +154,8 @@ impl Against for Builtin {
     ) -> Result<Report, Failed> {
         let Case { recording, label, limits, .. } = *case;
         let held = recording.held(asked.max_memory, limits)?;
-        let run = Run { asked, spec: &self.name, label, limits, held };
-        let check = Check { run, recording, witness: &mut case.witness, builder };
+        let run = Run { asked, spec: &self.name, recording, label, limits, held };
+        let check = Check { run, witness: &mut case.witness, builder };
         if asked.level().class() != Class::Strong {
             return check.check_level(&*self.choice);
         }

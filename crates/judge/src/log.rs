@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use omnilink_history::{Call, Interval, Op, OpId, ProcessId, Schema, Stop, Value};
-use omnilink_logs::{Bound, Checked, Failure, File, LogOutcome, Prepared, Problem};
+use omnilink_logs::{Bound, Checked, Failure, File, LogOutcome, Prepared};
 use omnilink_report::{Field, Report, Timeline, Verdict};
 use omnilink_settings::log::{Log, matches};
 use omnilink_tla::error::ErrorKind;
@@ -507,7 +507,7 @@ fn described(op: &Op<Call>, names: &[Arc<str>]) -> omnilink_report::Operation {
 fn failed(failure: Failure, program: Option<&Program>, sources: &omnilink_tla::source::Sources) -> Failed {
     match failure {
         Failure::Problems(problems) => {
-            Failed::Spec(problems.iter().map(|problem: &Problem| Complaint::of_log(sources, problem)).collect())
+            Failed::Spec(problems.iter().map(|problem| Complaint::of_problem(sources, problem)).collect())
         }
         Failure::Expression(errors) => Failed::Spec(Complaint::of_modules(&errors)),
         Failure::Evaluation { error, .. } if error.kind == ErrorKind::Stopped => Failed::Stopped(Stop::Interrupted),

@@ -13,7 +13,7 @@ use omnilink_history::{Cut, OpId, Stop};
 use omnilink_report::{Mentions, Report, Timeline, Verdict};
 use omnilink_search::{Misfit, Stats, Watch, Witness};
 
-use crate::recording::Held;
+use crate::recording::{Held, Recording};
 use crate::show::{self, ShowBuilder, ShowOptions, TimelineBuilder, Way};
 use crate::{CheckOptions, Failed, Limits, Stage, Unlimited, own_order};
 
@@ -22,6 +22,7 @@ use crate::{CheckOptions, Failed, Limits, Stage, Unlimited, own_order};
 pub(crate) struct Run<'a> {
     pub(crate) asked: &'a CheckOptions,
     pub(crate) spec: &'a str,
+    pub(crate) recording: &'a Recording,
     pub(crate) label: &'a str,
     pub(crate) limits: &'a dyn Limits,
     pub(crate) held: &'a Held,

@@ -157,14 +157,14 @@ impl Tla {
     }
 
     /// A check of one trace, from its beginning.
-    fn run<'a>(
+    fn run<'a, 'c: 'a>(
         &'a self,
         asked: &'a CheckOptions,
-        (label, limits): (&'a str, &'a dyn Limits),
+        &Case { recording, label, limits, .. }: &Case<'c>,
         held: &'a Held,
         linked: &'a Linked,
     ) -> TlaRun<'a> {
-        let run = Run { asked, spec: "", label, limits, held };
+        let run = Run { asked, spec: "", recording, label, limits, held };
         TlaRun { run, linked, settings: &self.settings, begin: None }
     }
 
@@ -177,7 +177,7 @@ impl Tla {
     ) -> Result<R, Failed> {
         let held = &*self.held(asked, case)?;
         let linked = self.link(held, &[], case.limits)?;
-        let run = self.run(asked, (case.label, case.limits), held, &linked);
+        let run = self.run(asked, case, held, &linked);
         run.with_spec(|spec, history, _| work(&Bound { run: &run, spec, history, config: &linked.config }))
     }
 }
@@ -204,7 +204,7 @@ impl Against for Tla {
         let held = &*self.held(asked, case)?;
         let linked = &*self.link(held, watch, case.limits)?;
         let asked = &self.with_level(asked, held, linked, case)?;
-        let run = self.run(asked, (case.label, case.limits), held, linked);
+        let run = self.run(asked, case, held, linked);
         let streamed = match held {
             Held::Stream(stream) if case.witness.is_none() && builder.is_none() && self.may_stream(asked, stream) => {
                 run.check_stream(stream)?
@@ -234,7 +234,7 @@ impl Against for Tla {
         }
         let held = &*self.held(asked, case)?;
         let linked = self.link(held, &look.watch, case.limits)?;
-        let run = self.run(asked, (case.label, case.limits), held, &linked);
+        let run = self.run(asked, case, held, &linked);
         let Inspection { timeline, way, .. } = shown;
         run.with_spec(|spec, history, _| run.walk(spec, history, way, look, timeline))
     }

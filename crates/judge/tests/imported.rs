@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omnilink_judge::{Case, CheckOptions, Failed, Judge, Recording, Unlimited};
 
-/// What becomes of one operation if its action needs this to be true.
+/// The result of one operation if its action needs this to be true.
 fn check(directory: &Path, needs: &str, settings: &str, is_foreign: bool) -> String {
     let write = |name: &str, text: &str| std::fs::write(directory.join(name), text).expect("a file");
     let text = format!(
@@ -34,7 +34,7 @@ fn check(directory: &Path, needs: &str, settings: &str, is_foreign: bool) -> Str
     report.map_or_else(told, |report| report.verdict.word().to_owned())
 }
 
-/// What an own specification and an imported one come to.
+/// The results of the same specification as the user's own and as an imported one.
 fn both(directory: &Path, needs: &str, settings: &str) -> (String, String) {
     let hide = |text: String| text.replace(&directory.display().to_string(), "HERE");
     (hide(check(directory, needs, settings, false)), hide(check(directory, needs, settings, true)))

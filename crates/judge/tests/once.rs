@@ -1,4 +1,4 @@
-//! What is done once: a recording is read, and a specification is linked.
+//! Work that is done once: reading a recording, and linking a specification.
 
 #![allow(clippy::unwrap_used, reason = "all of this file is tests")]
 

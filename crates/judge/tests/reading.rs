@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use omnilink_judge::{Case, CheckOptions, Failed, Judge, Recording, Unlimited};
 
-/// What is said about a file that a register is checked with.
+/// The errors about a file that a register is checked with.
 fn check(bytes: &[u8]) -> String {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("history");

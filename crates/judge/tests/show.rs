@@ -1,4 +1,4 @@
-//! What can be looked at agrees with what a check reports.
+//! Inspections agree with the reports of checks.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -8,10 +8,11 @@ use omnilink_tla::config::Config;
 use omnilink_tla::ir::DefId;
 use omnilink_tla::machine::{At, Machine, State};
 use omnilink_tla::value::Value;
+use omnilink_validate::Problem;
 
 use crate::Prepared;
 use crate::bind::{Bound, Steps};
-use crate::problem::{Failure, Problem};
+use crate::problem::Failure;
 use crate::search::{Found, Graph, LogOptions, Node, Stats};
 use crate::step::{By, Stepper};
 use crate::symmetry::Symmetry;
@@ -165,7 +166,7 @@ fn confirm(graph: &Graph, last: u32, stepper: &mut Stepper<'_, '_>) -> Result<()
     match is_confirmed {
         true => Ok(()),
         false => Err(Problem::new("the behavior found was not confirmed when its steps were taken again")
-            .with_help("does the specification use `RandomElement`?")
+            .help("does the specification use `RandomElement`?".to_owned())
             .into()),
     }
 }

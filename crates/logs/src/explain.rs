@@ -2,7 +2,7 @@
 //!
 //! The configurations that explain most of the log are known; none of the events that may be next is possible in any of
 //! them. For each such event and each of its alternatives the first thing that is false is looked up: a condition of the
-//! mapping, a value that the log tells, a conjunct of the action, a constraint. Then small changes are tried, each by
+//! mapping, a logged value, a conjunct of the action, a constraint. Then small changes are tried, each by
 //! checking the log again: a step inserted, an event left out, a field ignored, a variable that is not complete, two events
 //! exchanged.
 

@@ -71,7 +71,7 @@ pub use explain::{explain, explain_violation, op_id, standing};
 pub use infer::infer;
 pub use line::{Cut, File, Line, Lines};
 pub use order::EventOrder;
-pub use problem::{Failure, Problem};
+pub use problem::Failure;
 pub use search::{LogOptions, Stats};
 pub use vacuity::{coverage, vacuity};
 
@@ -82,6 +82,7 @@ use omnilink_tla::ir::{Body, Module, Node};
 use omnilink_tla::machine::Machine;
 use omnilink_tla::program::Program;
 use omnilink_tla::value::{Model, Value};
+use omnilink_validate::Problem;
 
 use bind::Binder;
 use line_expressions::Prelude;
@@ -126,7 +127,7 @@ impl Prepared {
             if !module.names.contains_key(name) {
                 let hint = omnilink_suggest::hint(name, module.names.keys().map(String::as_str));
                 let problem = Problem::new(format!("`[log.constants]` has `{name}`, which the module does not define"));
-                return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());
+                return Err(problem.help(hint).into());
             }
         }
         let given = config.give_recorded(given, &mut module.strings).map_err(|(name, error)| {

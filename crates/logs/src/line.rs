@@ -1,8 +1,7 @@
 //! The lines of a log: JSON with its place.
 
 use omnilink_history::format::json::Json;
-
-use crate::problem::Problem;
+use omnilink_validate::Problem;
 
 /// A file of a log.
 #[derive(Debug, Clone)]
@@ -73,8 +72,9 @@ impl Lines {
                         let message =
                             format!("{}: line {number}, column {}: {}", file.name, problem.at + 1, problem.message);
                         let help =
-                            "a log has one JSON object per line; `header` in `[log]` skips lines at the beginning";
-                        return Err(Problem::new(message).with_help(help));
+                            "a log has one JSON object per line; `header` in `[log]` skips lines at the beginning"
+                                .to_owned();
+                        return Err(Problem::new(message).help(help));
                     }
                 };
                 seen += 1;

@@ -13,10 +13,11 @@ use omnilink_tla::program::{LinkOptions, link};
 use omnilink_tla::resolve::{Excerpt, Loader, resolve, resolve_operator};
 use omnilink_tla::strings::Strings;
 use omnilink_tla::value::Value;
+use omnilink_validate::Problem;
 
 use crate::line::{Line, Lines};
 use crate::path::Path;
-use crate::problem::{Failure, Problem};
+use crate::problem::Failure;
 use crate::values::{Values, carry, intern};
 
 /// The modules that expressions may use.

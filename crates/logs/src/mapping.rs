@@ -13,9 +13,10 @@ use omnilink_tla::ir::{DefId, Module, VarId};
 use omnilink_tla::resolve::{Excerpt, resolve_operator};
 use omnilink_tla::source::{Site, SourceId};
 use omnilink_tla_syntax::Span;
+use omnilink_validate::Problem;
 
 use crate::path::Path;
-use crate::problem::{Failure, Problem};
+use crate::problem::Failure;
 
 /// An operator made from an expression, and the names that it takes.
 #[derive(Debug, Clone)]
@@ -360,8 +361,8 @@ impl Resolver<'_> {
             (Some((first, _)), Some((second, _))) => {
                 let place = rule.event.0.first().or(rule.when.as_ref());
                 let problem = Problem::new(format!("a rule has both `{first}` and `{second}`"))
-                    .with_help("an event is one of them; write two rules");
-                Err(place.map_or(problem.clone(), |place| problem.at(self.site(place))))
+                    .help("an event is one of them; write two rules".to_owned());
+                Err(place.map_or(problem.clone(), |place| problem.at(self.site(place), "")))
             }
         }
     }
@@ -390,13 +391,12 @@ impl Resolver<'_> {
             };
             let Some(bundle) = bundles.iter().find(|bundle| bundle.name == name.text) else {
                 let help = omnilink_suggest::hint(&name.text, bundles.iter().map(|bundle| bundle.name.as_str()));
-                let problem = Problem::new(format!("no `[[log.state]]` has the name `{}`", name.text));
-                let problem = help.map_or(problem.clone(), |help| problem.with_help(help));
-                return Err(problem.at(self.site(name)).into());
+                let problem = Problem::new(format!("no `[[log.state]]` has the name `{}`", name.text)).help(help);
+                return Err(problem.at(self.site(name), "").into());
             };
             if entered.contains(&bundle.name.as_str()) {
                 let problem = Problem::new(format!("the `[[log.state]]` `{}` contains itself", bundle.name));
-                return Err(problem.at(self.site(name)).into());
+                return Err(problem.at(self.site(name), "").into());
             }
             entered.push(&bundle.name);
             // The names of an inner one come first.
@@ -415,7 +415,7 @@ impl Resolver<'_> {
                 None => None,
                 Some(form) => {
                     let form = Form::by_name(form);
-                    Some(form.map_err(|message| Problem::new(message).at(self.site(&right.value)))?)
+                    Some(form.map_err(|message| Problem::new(message).at(self.site(&right.value), ""))?)
                 }
             };
             let left = self.expr(left, &scope)?;
@@ -434,7 +434,7 @@ impl Resolver<'_> {
                 let names = self.module.variables.iter().map(|variable| variable.name.as_str());
                 let problem = Problem::new(format!("the specification has no variable `{}`", text.text));
                 let hint = omnilink_suggest::hint(&text.text, names);
-                Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).at(self.site(text)))
+                Err(problem.help(hint).at(self.site(text), ""))
             }
         }
     }
@@ -457,7 +457,7 @@ impl Resolver<'_> {
         let known: Vec<&str> = self.fields.iter().chain(&self.outer).map(String::as_str).collect();
         let help = omnilink_suggest::hint(field, known.iter().copied());
         let help = help.unwrap_or_else(|| format!("the events have the fields {}", known.join(", ")));
-        Problem::new(format!("no event has the field `{field}`")).at(self.site(text)).with_help(help)
+        Problem::new(format!("no event has the field `{field}`")).at(self.site(text), "").help(help)
     }
 
     /// A value: a path of the event, or an expression.

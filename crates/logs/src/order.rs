@@ -20,8 +20,7 @@
 use std::collections::BTreeMap;
 
 use omnilink_history::format::json::Json;
-
-use crate::problem::Problem;
+use omnilink_validate::Problem;
 
 /// The properties of an event that determine its place in the order.
 #[derive(Debug, Clone, Default)]
@@ -252,7 +251,7 @@ impl EventOrder {
                 let place = shown[process][process]
                     .map_or(String::new(), |(send, receive)| format!(": {} and {}", name(send), name(receive)));
                 Err(Problem::new(format!("no offsets between clocks explain all messages{place}"))
-                    .with_help("a clock was changed during the run; leave out `offsets`, or cut the log there"))
+                    .help("a clock was changed during the run; leave out `offsets`, or cut the log there".to_owned()))
             }
         }
     }
@@ -335,8 +334,9 @@ impl EventOrder {
             ),
             None => "the order contradicts itself".to_owned(),
         };
-        let help = "the events of a process are in the order of its lines; its times and clocks must not go back";
-        Err(Problem::new(message).with_help(help))
+        let help =
+            "the events of a process are in the order of its lines; its times and clocks must not go back".to_owned();
+        Err(Problem::new(message).help(help))
     }
 
     /// Exchanges two events of a chain.

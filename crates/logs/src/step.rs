@@ -10,6 +10,7 @@ use omnilink_tla::ir::{ExprLevel, VarId};
 use omnilink_tla::machine::{At, Machine, State, Step};
 use omnilink_tla::program::Program;
 use omnilink_tla::value::Value;
+use omnilink_validate::Problem;
 
 use crate::bind::{Alternative, Args, Bound, BoundArg, BoundCondition, Event, Steps, context_args, lacks};
 use crate::mapping::Source;
@@ -247,8 +248,8 @@ impl<'a, 'p> Stepper<'a, 'p> {
             other => {
                 let site = self.program.definition(def).site;
                 let shown = other.display(&self.program.module.strings).to_string();
-                let problem = crate::problem::Problem::new(format!("this is {shown}, neither TRUE nor FALSE"));
-                Err(problem.at(site).into())
+                let problem = Problem::new(format!("this is {shown}, neither TRUE nor FALSE"));
+                Err(problem.at(site, "").into())
             }
         }
     }
@@ -269,7 +270,7 @@ impl<'a, 'p> Stepper<'a, 'p> {
                     Value::Set(set) => set.elements().to_vec(),
                     other => {
                         let message = format!("`in` is {}, not a set", other.kind_name());
-                        return Err(crate::problem::Problem::new(message).at(set.expr.site).into());
+                        return Err(Problem::new(message).at(set.expr.site, "").into());
                     }
                 };
                 for element in elements {

@@ -8,6 +8,7 @@
 //! [`omnilink_record::Operation`]: https://docs.rs/omnilink-record/latest/omnilink_record/trait.Operation.html
 //! [`omnilink`]: https://docs.rs/omnilink
 
+mod arguments;
 mod lineup;
 mod object;
 mod operation;

@@ -3,7 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, Ident, ItemFn, Result, Token};
+use syn::{Error, Expr, Ident, ItemFn, Result};
+
+use crate::arguments::each_argument;
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -18,9 +20,7 @@ const OTHERS: [&str; 4] = ["threads", "calls", "tests", "runs"];
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Arguments> {
         let mut arguments = Arguments::default();
-        while !input.is_empty() {
-            let name: Ident = input.parse()?;
-            input.parse::<Token![=]>()?;
+        each_argument(input, |name| {
             match name.to_string().as_str() {
                 "object" => arguments.object = Some(input.parse()?),
                 other if OTHERS.contains(&other) => arguments.others.push((name, input.parse()?)),
@@ -29,10 +29,8 @@ impl Parse for Arguments {
                     return Err(Error::new(name.span(), message));
                 }
             }
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
+            Ok(())
+        })?;
         Ok(arguments)
     }
 }

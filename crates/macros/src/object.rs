@@ -20,6 +20,7 @@ use syn::{
     Path, PathArguments, ReceiverKind, Result, ReturnType, Safety, Signature, Token, TraitItem, Type, Visibility,
 };
 
+use crate::arguments::each_argument;
 use crate::operation::{combine, plain};
 
 /// The arguments of the attribute.
@@ -33,18 +34,14 @@ pub(crate) struct Arguments {
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Arguments> {
         let mut arguments = Arguments::default();
-        while !input.is_empty() {
-            let name: Ident = input.parse()?;
-            input.parse::<Token![=]>()?;
+        each_argument(input, |name| {
             if name == "lock" {
                 arguments.lock = Some(input.parse()?);
             } else {
                 arguments.chosen.push((name, input.parse()?));
             }
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
+            Ok(())
+        })?;
         Ok(arguments)
     }
 }

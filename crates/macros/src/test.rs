@@ -4,7 +4,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, FnArg, Ident, ItemFn, Result, Token, Type};
+use syn::{Error, Expr, FnArg, Ident, ItemFn, Result, Type};
+
+use crate::arguments::each_argument;
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -21,9 +23,7 @@ const OTHERS: [&str; 4] = ["level", "threads", "operations", "runs"];
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Arguments> {
         let mut arguments = Arguments::default();
-        while !input.is_empty() {
-            let name: Ident = input.parse()?;
-            input.parse::<Token![=]>()?;
+        each_argument(input, |name| {
             match name.to_string().as_str() {
                 "spec" => arguments.spec = Some(input.parse()?),
                 "system" => arguments.system = Some(input.parse()?),
@@ -37,10 +37,8 @@ impl Parse for Arguments {
                     return Err(Error::new(name.span(), message));
                 }
             }
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
+            Ok(())
+        })?;
         Ok(arguments)
     }
 }

@@ -77,7 +77,7 @@ impl Counts {
             ("duplicates", self.duplicates, "Operations that came again."),
             ("late", self.late, "Operations that came after the watermark had passed their start."),
             ("lost", self.lost, "Operations that never came."),
-            ("unknown", self.unknown, "Operations about which nothing was decided."),
+            ("unknown", self.unknown, "Operations without a decision, because the state of their key was unknown."),
             ("checked", self.checked, "Operations that were checked."),
             ("checks", self.checks, "Checks of a key."),
             ("violations", self.violations, "Violations of the specification."),
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn counts_of_two_partitions_are_added() {
         let mut sum = counts_from(10).merge(&counts_from(100));
-        // A process may be in both, and what is decided is decided in both.
+        // A process may be in both, and both decide its operations.
         assert_eq!((sum.processes, sum.watermark, sum.lag), (115, 26, 117));
         (sum.processes, sum.watermark, sum.lag) = (0, 0, 0);
         let twice = |first: u64| 2 * first + 90;

@@ -1,10 +1,10 @@
-//! Small cases as lines: answers that were once wrong, limits, and what is counted.
+//! Small cases as lines: answers that were once wrong, limits, and counts.
 
 use omnilink_history::Stop;
 use omnilink_judge::{Judge, Limits};
 use omnilink_monitor::{Alert, AlertKind, Checkpoint, Counts, Lines, Monitor, MonitorOptions};
 
-/// Feeds lines, with a check after each, and returns what was told and counted before the end and after it.
+/// Feeds lines, with a check after each, and returns the alerts and the counts before the end and after it.
 fn watch(options: MonitorOptions, lines: &str) -> (Vec<Alert>, Counts, Counts) {
     watch_spec("register:initial=0", options, lines)
 }
@@ -17,7 +17,7 @@ fn watch_spec(spec: &str, options: MonitorOptions, lines: &str) -> (Vec<Alert>, 
     (alerts, before, monitor.counts())
 }
 
-/// A monitor that has seen these lines, and what it has told.
+/// A monitor that has seen these lines, and its alerts.
 fn begin(spec: &str, options: MonitorOptions, lines: &str) -> (Monitor, Vec<Alert>) {
     let judge = Judge::new(spec, omnilink_judge::CheckOptions::default()).expect("a built-in specification");
     let (mut monitor, mut reader, mut alerts) = (Monitor::new(judge, options), Lines::default(), Vec::new());
@@ -291,7 +291,7 @@ fn a_check_that_reaches_a_limit_does_not_stop_others() {
     }
     for (stop, expected) in [
         (Stop::Time, vec![AlertKind::Inconclusive, AlertKind::Violation]),
-        // An interrupt ends the monitor, and nothing is said about the key.
+        // An interrupt ends the monitor, but does not affect the key.
         (Stop::Interrupted, vec![AlertKind::Violation]),
     ] {
         let judge = Judge::new("queue", omnilink_judge::CheckOptions::default()).expect("a built-in specification");

@@ -80,7 +80,7 @@ pub struct Test {
     pub manifest: PathBuf,
     /// The specification.
     pub spec: Against,
-    /// Which orders count, and what operations have to see.
+    /// The orders that count, and the operations that an operation has to see.
     pub level: AtLevel,
     /// The number of threads of a run.
     pub threads: Range,
@@ -90,7 +90,7 @@ pub struct Test {
     pub runs: u64,
 }
 
-/// Which orders count, and what operations have to see.
+/// The orders that count, and the operations that an operation has to see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AtLevel(Level);
 

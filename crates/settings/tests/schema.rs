@@ -115,7 +115,7 @@ fn every_file_that_is_read_fits() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
     files(&root.join("examples"), &mut found);
-    files(&root.join("crates/cli/templates"), &mut found);
+    files(&root.join("crates/init/templates"), &mut found);
     assert!(found.len() > 30, "{found:?}");
     for path in found {
         let text = fs::read_to_string(&path).unwrap().replace("{harness}", "[harness]\nrun = [\"./harness\"]");

@@ -392,7 +392,7 @@ impl<'p> Binder<'p> {
         if op.call.blocked && action.is_some_and(takes_steps) {
             let message = format!("{first} is blocked, and `{}` takes several steps", schema.action);
             let help = "which of the steps it took is unknown; give it no outcome instead: it is unfinished then";
-            problems.push(Problem::new(message).help(Some(help.to_owned())));
+            problems.push(Problem::new(message).help(help.to_owned()));
         }
         let known = action.map_or(Known::Nothing, Known::Action);
         self.known.insert((schema.clone(), is_unfinished), known);
@@ -532,7 +532,7 @@ impl<'p> Binder<'p> {
                 ),
             };
             let message = format!("{first} `{}` has no field for the parameter `{name}`", schema.action);
-            problems.push(Problem::new(message).at(site, &label).help(Some(help)));
+            problems.push(Problem::new(message).at(site, &label).help(help));
         }
         if recorded == Fields::SomeArguments {
             return;
@@ -544,7 +544,7 @@ impl<'p> Binder<'p> {
                 "make it a parameter, or list it under `ignore` of `[operations.{}]` in omnilink.toml",
                 schema.action
             );
-            problems.push(Problem::new(message).at(site, &label).help(Some(help)));
+            problems.push(Problem::new(message).at(site, &label).help(help));
         }
     }
 
@@ -597,7 +597,7 @@ impl<'p> Binder<'p> {
                         param.name
                     );
                     let help = "record it, or say in the companion's `OnUnfinished(op)` what the operation may do";
-                    return Err(Problem::new(message).at(site, "this action").help(Some(help.to_owned())));
+                    return Err(Problem::new(message).at(site, "this action").help(help.to_owned()));
                 }
             }
         }
@@ -628,7 +628,7 @@ impl<'p> Binder<'p> {
                 let origin = self.actions[action as usize].origins[stage.places[place]];
                 let help = self.feeding(set, op.call.schema(), origin);
                 let elements = self.shown(set, machine).map_or(String::new(), |elements| format!(" = {elements}"));
-                Problem::new(format!("{message}, which is not in `{set}`{elements}")).at(*site, why).help(Some(help))
+                Problem::new(format!("{message}, which is not in `{set}`{elements}")).at(*site, why).help(help)
             }
             None => Problem::new(format!("{message}: {why}")),
         }

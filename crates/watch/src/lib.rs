@@ -39,7 +39,6 @@
 //!
 //! The crate prints nothing. Sources open files, read the clock and, with the feature `http`, listen on addresses.
 
-mod directory;
 mod error;
 mod group;
 #[cfg(feature = "http")]
@@ -54,7 +53,6 @@ mod status;
 mod watch;
 mod written;
 
-pub use directory::DirectoryStore;
 pub use error::WatchError;
 pub use group::Group;
 #[cfg(feature = "http")]

@@ -43,22 +43,21 @@ impl StateFile {
 
     /// Replaces the text, completely or not at all, even if the machine fails.
     pub(crate) fn write(&self, text: &str) -> Result<(), WatchError> {
-        let synchronize = || match self.path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        self.replace(text).map_err(|error| WatchError::at(&self.path, error))
+    }
+
+    fn replace(&self, text: &str) -> io::Result<()> {
+        let new = beside(&self.path, ".new");
+        let mut file = File::create(&new)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(new, &self.path)?;
+        // The name is durable only after the directory was synchronized.
+        match self.path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
             Some(directory) => File::open(directory)?.sync_all(),
             None => Ok(()),
-        };
-        let written = replace(&self.path, &beside(&self.path, ".new"), &[text.as_bytes()]).and_then(|()| synchronize());
-        written.map_err(|error| WatchError::at(&self.path, error))
+        }
     }
-}
-
-/// Replaces a file by renaming a new one, completely or not at all. The name is durable only after the directory was
-/// synchronized.
-pub(crate) fn replace(path: &Path, new: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let mut file = File::create(new)?;
-    parts.iter().try_for_each(|part| file.write_all(part))?;
-    file.sync_all()?;
-    fs::rename(new, path)
 }
 
 /// The path of a companion of a file.

@@ -1,16 +1,15 @@
-//! Watches that a program embeds: what they find, and what is stored.
+//! Watches that a program embeds: their alerts, and their stored states.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use omnilink_judge::{CheckOptions, Judge};
-use omnilink_monitor::share::{Log, Message, StoreError};
+use omnilink_monitor::share::{Entry, Log, Message, Store, StoreError};
 use omnilink_monitor::{Alert, Counts, MonitorOptions};
-use omnilink_watch::{
-    DirectoryStore, Group, Interval, Notice, Outlet, ReadOptions, Source, Status, Watch, WatchError, WatchOptions,
-};
+use omnilink_watch::{Group, Interval, Notice, Outlet, ReadOptions, Source, Status, Watch, WatchError, WatchOptions};
 
 /// The time after which a watch that waits for operations is stopped.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -140,15 +139,53 @@ impl Log for Memory {
     }
 }
 
+/// A store in memory.
+#[derive(Default)]
+struct Entries(Mutex<BTreeMap<String, Entry>>);
+
+impl Entries {
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
+        self.0.lock().expect("no panic")
+    }
+}
+
+impl Store for Entries {
+    fn get(&self, name: &str) -> Result<Option<Entry>, StoreError> {
+        Ok(self.entries().get(name).cloned())
+    }
+
+    fn put(&self, name: &str, value: &[u8], revision: Option<u64>) -> Result<Option<u64>, StoreError> {
+        let mut entries = self.entries();
+        if entries.get(name).map(|entry| entry.revision) != revision {
+            return Ok(None);
+        }
+        let next = revision.unwrap_or(0) + 1;
+        entries.insert(name.to_owned(), Entry { value: value.to_owned(), revision: next });
+        Ok(Some(next))
+    }
+
+    fn delete(&self, name: &str) -> Result<(), StoreError> {
+        self.entries().remove(name);
+        Ok(())
+    }
+
+    fn names(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        Ok(self.entries().keys().filter(|name| name.starts_with(prefix)).cloned().collect())
+    }
+
+    fn most_bytes(&self) -> usize {
+        usize::MAX
+    }
+}
+
 #[test]
 fn a_group_watches_partitions_and_continues() {
-    let directory = tempfile::tempdir().expect("a directory");
+    let store = Arc::new(Entries::default());
     let end = r#"{"process": "a", "progress": 1000, "is_last": true}"#;
     let log = Arc::new(Memory([false, true].map(|is_wrong| (lines(0..3, is_wrong) + end).into_bytes()).to_vec()));
     let run = |kept: &Kept, status: &Status, stream: &str| {
-        let store = Arc::new(DirectoryStore::open(directory.path()).expect("a store"));
         let (name, lease) = ("memory".to_owned(), Duration::from_millis(200));
-        let group = Group { name, stream: stream.to_owned(), log: log.clone(), store, lease };
+        let group = Group { name, stream: stream.to_owned(), log: log.clone(), store: store.clone(), lease };
         let monitor = MonitorOptions { idle: Some(2), ..MonitorOptions::default() };
         let options = WatchOptions { monitor, status: Some(status.clone()), ..options() };
         group.run(judge(), &options, kept)
@@ -159,7 +196,7 @@ fn a_group_watches_partitions_and_continues() {
     assert_eq!((counts.operations, counts.checked + counts.unknown), (12, 12));
     assert!(counts.violations > 0 && status.is_healthy());
     assert!(kept.alerts.lock().expect("no panic").iter().all(|(partition, _)| *partition == Some(1)));
-    // What was checked is in the store, and nothing is told again.
+    // The store has all checked operations, and no alert is repeated.
     let status = Status::default();
     let again = Kept::new(Some((status.clone(), 12)));
     assert_eq!(run(&again, &status, "ops").expect("counts").operations, 12);

@@ -242,7 +242,7 @@ fn measure(title: &str, workload: &Workload, seeds: impl Iterator<Item = u64>, h
                 let watch = |_: &Stats| (began.elapsed() > limit).then_some(Stop::Time);
                 let is_plain = way.level == Level::linearizable() && way.method == Method::Reduced;
                 let found = match is_plain {
-                    // What `omnilink check` does.
+                    // The work of `omnilink check`.
                     true => {
                         let report =
                             omnilink_search::check_watched(&Map, &plain, &omnilink_search::Options::default(), &watch);

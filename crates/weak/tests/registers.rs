@@ -77,7 +77,7 @@ impl Execution {
         (0..self.calls.len()).filter(|&op| self.calls[op].access == Write).fold(0, |set, op| set | bit(op))
     }
 
-    /// What `vis` must contain, and what `lin` must contain besides.
+    /// The relations that `vis` and `lin` must contain.
     fn demands(&self, vis: &Relation, among: u64) -> (Relation, Relation) {
         let restrict = |relation: &Relation, left: u64, right: u64| -> Relation {
             let row = |(op, set): (usize, &u64)| if right & bit(op) != 0 { set & left } else { 0 };

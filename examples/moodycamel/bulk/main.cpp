@@ -1,10 +1,10 @@
 // Makes the calls of `Bulk.tla` on a moodycamel::ConcurrentQueue, from several threads, and records them.
 //
 // Threads put in without tokens, so the queue knows a producer by its thread. Blocks are small, so that few elements fill
-// and empty them. What is drawn and how it is recorded stands in
+// and empty them. Calls are drawn and recorded in
 // `operations.hpp`.
 //
-//   bulk        the queue is asked for as many elements as are drawn, also for none
+//   bulk        the queue is asked for as many elements as are drawn, even for none
 //   bulk some   the queue is never asked for none: such a call is answered without it
 
 #include "operations.hpp"

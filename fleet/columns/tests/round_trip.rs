@@ -1,4 +1,4 @@
-//! What is written as columns is read back as it was: the same JSON Lines, so nothing that a trace can say is lost.
+//! Columns keep everything that a trace contains: after a round trip, it is the same JSON Lines.
 
 use std::sync::Arc;
 

@@ -90,7 +90,7 @@ fn a_later_check_begins_where_the_earlier_one_was_cut() {
     let place = tempfile::tempdir().expect("a directory");
     let at = |name: &str| place.path().join(name);
     write(&at("first.parquet"), 100, 0..5, &[]);
-    // The first read of the second day returns what was written on the first, which only the carried states know.
+    // The first read of the second day returns a value of the first, which only the carried states know.
     write(&at("second.parquet"), 100, 5..10, &[42]);
     let job = |name: &str| Job::new([at(name).display().to_string()], "key");
     let first = Job { cut: Some(500), ..job("first.parquet") };

@@ -46,7 +46,7 @@ const WITH_TOOLS: &[&str] = &["omnilink", "omnilink-cli", "omnilink-explore", "o
 const STEPS: &[Step] = &[
     Step::new("format", "`cargo fmt --check`", |workspace| workspace.cargo("fmt --check")),
     Step::new("tidy", "`cargo xtask tidy`: the rules below, and the tables of documents", tidy::check),
-    Step::new("clippy", "`cargo clippy --all-targets -- -D warnings`, also of the example that calls our crates", |workspace| {
+    Step::new("clippy", "`cargo clippy --all-targets -- -D warnings`, with the example that calls our crates", |workspace| {
         workspace.cargo("clippy --all-targets -- -D warnings")?;
         let example = "--manifest-path examples/jdk-levels/Cargo.toml --target-dir target";
         workspace.cargo(&format!("clippy --all-targets {example} -- -D warnings"))
@@ -289,10 +289,10 @@ const PARTS: &[Part] = &[
         name: "sources",
         steps: &[Step::new(
             "sources",
-            "`cargo xtask sources`: monitors on NATS and on a mock of Kafka, whose brokers and monitors are killed",
+            "`cargo xtask sources`: monitors on a NATS server, while it and the monitors are killed",
             |workspace| sources::run(workspace, &sources::Options::full()),
         )
-        .needs(&["python3", "c++"])],
+        .needs(&["python3"])],
     },
     Part {
         name: "fleet",

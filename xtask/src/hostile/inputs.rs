@@ -27,23 +27,30 @@ type Maker = fn(&Path) -> Result<String>;
 
 /// Every case.
 pub(super) fn all() -> Vec<Case> {
-    let case = |area, name, exits, make: Maker| Case {
-        area,
-        name,
-        make,
-        stdin: "",
-        timeout: Duration::from_secs(1),
-        memory: 200 << 20,
-        exits,
-        is_long: false,
-    };
-    let jsonl = "JSON Lines";
-    let text = "text";
-    let edn = "EDN";
-    let binary = "binary";
-    let spec = "specification";
+    let tables = [
+        json_lines(),
+        texts(),
+        edn(),
+        other_tools(),
+        binary(),
+        work(),
+        specifications(),
+        bundles(),
+        output(),
+        monitors(),
+        command_lines(),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+fn case(area: &'static str, name: &'static str, exits: &'static [i32], make: Maker) -> Case {
+    let (timeout, memory) = (Duration::from_secs(1), 200 << 20);
+    Case { area, name, make, stdin: "", timeout, memory, exits, is_long: false }
+}
+
+fn json_lines() -> Vec<Case> {
     vec![
-        case(jsonl, "two million operations", GIVEN_UP, |to| {
+        case("JSON Lines", "two million operations", GIVEN_UP, |to| {
             lines(to, 2_000_000, "register", |at| {
                 format!(
                     r#"{{"process": {}, "action": "write", "args": [{at}], "start": {at}, "end": {}}}"#,
@@ -52,29 +59,29 @@ pub(super) fn all() -> Vec<Case> {
                 )
             })
         }),
-        case(jsonl, "300,000 processes", DECIDED, |to| {
+        case("JSON Lines", "300,000 processes", DECIDED, |to| {
             lines(to, 300_000, "register", |at| {
                 format!(r#"{{"process": "p{at}", "action": "write", "args": [{at}], "start": {at}, "end": {at}}}"#)
             })
         }),
-        case(jsonl, "300,000 actions", EITHER, |to| {
+        case("JSON Lines", "300,000 actions", EITHER, |to| {
             lines(to, 300_000, "register", |at| {
                 format!(r#"{{"process": 0, "action": "a{at}", "args": [{at}], "start": {at}, "end": {at}}}"#)
             })
         }),
-        case(jsonl, "a value nested a million times", EITHER, |to| {
+        case("JSON Lines", "a value nested a million times", EITHER, |to| {
             one(to, "register", r#"{"process": 0, "action": "write", "args": ["#, "[", 1 << 20, "")
         }),
-        case(jsonl, "a tuple of ten million numbers", EITHER, |to| {
+        case("JSON Lines", "a tuple of ten million numbers", EITHER, |to| {
             one(to, "register", r#"{"process": 0, "action": "write", "args": [["#, "1,", 10_000_000, "1]]}")
         }),
-        case(jsonl, "a tuple of ten million empty tuples", EITHER, |to| {
+        case("JSON Lines", "a tuple of ten million empty tuples", EITHER, |to| {
             one(to, "register", r#"{"process": 0, "action": "write", "args": [["#, "[],", 10_000_000, "1]]}")
         }),
-        case(jsonl, "a string of 150 MB", EITHER, |to| {
+        case("JSON Lines", "a string of 150 MB", EITHER, |to| {
             one(to, "register", r#"{"process": 0, "action": "write", "args": [""#, "abcdefghij", 15_000_000, r#""]}"#)
         }),
-        case(jsonl, "an object of a million keys", DECIDED, |to| {
+        case("JSON Lines", "an object of a million keys", DECIDED, |to| {
             let mut out = history(to)?;
             write!(out, r#"{{"process": 0, "action": "write", "start": 0, "end": 1, "args": [{{"#)?;
             for at in 0..1_000_000 {
@@ -83,12 +90,12 @@ pub(super) fn all() -> Vec<Case> {
             writeln!(out, r#""end": 1}}]}}"#)?;
             check(out, "register")
         }),
-        case(jsonl, "a file larger than the memory limit", GIVEN_UP, |to| {
+        case("JSON Lines", "a file larger than the memory limit", GIVEN_UP, |to| {
             let out = history(to)?;
             out.get_ref().set_len(8 << 30)?;
             check(out, "register")
         }),
-        case(jsonl, "a device that never ends", GIVEN_UP, |_| {
+        case("JSON Lines", "a device that never ends", GIVEN_UP, |_| {
             Ok(format!("check --spec register --from jsonl {LIMITS} /dev/zero"))
         }),
         Case {
@@ -97,28 +104,38 @@ pub(super) fn all() -> Vec<Case> {
                 Ok(format!("check --spec register --from text {LIMITS} -"))
             })
         },
-        case(text, "two million operations", GIVEN_UP, |to| {
+    ]
+}
+
+fn texts() -> Vec<Case> {
+    vec![
+        case("text", "two million operations", GIVEN_UP, |to| {
             lines(to, 2_000_000, "register", |at| format!("T{} [{at} {}] write({at})", at % 8, at + 4))
         }),
-        case(text, "a value nested a million times", EITHER, |to| {
+        case("text", "a value nested a million times", EITHER, |to| {
             one(to, "register", "T0 [0 1] write(", "<<", 1 << 20, "")
         }),
-        case(text, "a set of ten million numbers", EITHER, |to| {
+        case("text", "a set of ten million numbers", EITHER, |to| {
             one(to, "register", "T0 [0 1] write({", "7, ", 10_000_000, "1})")
         }),
-        case(text, "a process name of 100 MB", EITHER, |to| {
+        case("text", "a process name of 100 MB", EITHER, |to| {
             one(to, "register", "\"", "abcdefghij", 10_000_000, "\" [0 1] write(1)")
         }),
-        case(edn, "a million events", EITHER, |to| {
+    ]
+}
+
+fn edn() -> Vec<Case> {
+    vec![
+        case("EDN", "a million events", EITHER, |to| {
             lines(to, 1_000_000, "register", |at| {
                 let kind = if at % 2 == 0 { "invoke" } else { "ok" };
                 format!("{{:process {} :type :{kind} :f :write :value {at} :time {at}}}", (at / 2) % 8)
             })
         }),
-        case(edn, "a form nested a million times", EITHER, |to| {
+        case("EDN", "a form nested a million times", EITHER, |to| {
             one(to, "register", "{:process 0 :type :invoke :f :write :value ", "[", 1 << 20, "")
         }),
-        case(edn, "a map of a million keys", DECIDED, |to| {
+        case("EDN", "a map of a million keys", DECIDED, |to| {
             let mut out = history(to)?;
             write!(out, "{{:process 0 :type :invoke :f :write :value {{")?;
             for at in 0..1_000_000 {
@@ -127,9 +144,15 @@ pub(super) fn all() -> Vec<Case> {
             writeln!(out, "}}}}")?;
             check(out, "register")
         }),
-        case(edn, "an integer of ten million digits", DECIDED, |to| {
+        case("EDN", "an integer of ten million digits", DECIDED, |to| {
             one(to, "register", "{:process 0 :type :invoke :f :write :value ", "9", 10_000_000, "}\n")
         }),
+    ]
+}
+
+/// Histories of other tools.
+fn other_tools() -> Vec<Case> {
+    vec![
         case("Jepsen JSON", "half a million events", EITHER, |to| {
             let mut out = history(to)?;
             write!(out, "[")?;
@@ -171,8 +194,13 @@ pub(super) fn all() -> Vec<Case> {
             bytes.resize(1 << 20, 0x91);
             log(to, &bytes)
         }),
-        case(binary, "a record that claims 4 GB", EITHER, |to| segment(to, &[0xff, 0xff, 0xff, 0xff, 0xff, 2])),
-        case(binary, "a tuple that claims 2^60 values", EITHER, |to| {
+    ]
+}
+
+fn binary() -> Vec<Case> {
+    vec![
+        case("binary", "a record that claims 4 GB", EITHER, |to| segment(to, &[0xff, 0xff, 0xff, 0xff, 0xff, 2])),
+        case("binary", "a tuple that claims 2^60 values", EITHER, |to| {
             let action = [0x09, 1, 0, 5, b'w', b'r', b'i', b't', b'e', 1, 0, 0];
             let mut records = vec![action.len() as u8 - 1];
             records.extend(&action[1..]);
@@ -181,12 +209,12 @@ pub(super) fn all() -> Vec<Case> {
             records.extend(body);
             segment(to, &records)
         }),
-        case(binary, "a segment of 8 GB of zeros", &[4], |to| {
+        case("binary", "a segment of 8 GB of zeros", &[4], |to| {
             let args = segment(to, &[])?;
             File::options().write(true).open(to.join("in/trace/0.seg"))?.set_len(8 << 30)?;
             Ok(args)
         }),
-        case(binary, "3,000 segments", &[0, 2, 3], |to| {
+        case("binary", "3,000 segments", &[0, 2, 3], |to| {
             for number in 0..3000 {
                 let name = format!("p{number:05}");
                 let mut bytes = b"\x89OMNISEG\x01\x06".to_vec();
@@ -197,11 +225,17 @@ pub(super) fn all() -> Vec<Case> {
             }
             Ok(format!("check --spec register {LIMITS} trace"))
         }),
-        case(binary, "a manifest of 8 GB", EITHER, |to| {
+        case("binary", "a manifest of 8 GB", EITHER, |to| {
             let args = segment(to, &[])?;
             File::create(to.join("in/trace/manifest.json"))?.set_len(8 << 30)?;
             Ok(args)
         }),
+    ]
+}
+
+/// Small inputs that are much work.
+fn work() -> Vec<Case> {
+    vec![
         case("gzip", "8 GB of zeros in 8 MB", EITHER, |to| {
             let mut out = GzEncoder::new(history(to)?, Compression::fast());
             let zeros = vec![0; 1 << 20];
@@ -235,10 +269,15 @@ pub(super) fn all() -> Vec<Case> {
             }
             check(out, "set")
         }),
-        case(spec, "an expression nested 200,000 times", EITHER, |to| {
+    ]
+}
+
+fn specifications() -> Vec<Case> {
+    vec![
+        case("specification", "an expression nested 200,000 times", EITHER, |to| {
             module(to, &format!("Deep == {}1{}", "(".repeat(200_000), ")".repeat(200_000)))
         }),
-        case(spec, "40 MB of definitions", EITHER, |to| {
+        case("specification", "40 MB of definitions", EITHER, |to| {
             let mut out = BufWriter::new(create(to, "M.tla")?);
             writeln!(out, "{HEAD}")?;
             for number in 0..1_000_000 {
@@ -247,23 +286,23 @@ pub(super) fn all() -> Vec<Case> {
             writeln!(out, "====")?;
             tla(to)
         }),
-        case(spec, "definitions that double 60 times", GIVEN_UP, |to| {
+        case("specification", "definitions that double 60 times", GIVEN_UP, |to| {
             let doubled: String = (1..=60).map(|n| format!("D{n} == <<D{}, D{}>>\n", n - 1, n - 1)).collect();
             module(to, &format!("D0 == x\n{doubled}write(v) == D60 = D60 /\\ x' = v"))
         }),
-        case(spec, "an action over the subsets of 1 .. 40", GIVEN_UP, |to| {
+        case("specification", "an action over the subsets of 1 .. 40", GIVEN_UP, |to| {
             module(to, "write(v) == \\E s \\in SUBSET (1 .. 40) : (\\A e \\in s : e > 50) /\\ s # {} /\\ x' = v")
         }),
-        case(spec, "a recursion that does not end", EITHER, |to| {
+        case("specification", "a recursion that does not end", EITHER, |to| {
             module(to, "RECURSIVE F(_)\nF(n) == F(n + 1)\nwrite(v) == F(0) /\\ x' = v")
         }),
-        case(spec, "2^40 initial states", EITHER, |to| {
+        case("specification", "2^40 initial states", EITHER, |to| {
             let text = HEAD.replace("x = 0", "x \\in [1 .. 40 -> {0, 1}]");
             fs::create_dir_all(to.join("in"))?;
             fs::write(to.join("in/M.tla"), format!("{text}\nwrite(v) == x' = x\n===="))?;
             tla(to)
         }),
-        case(spec, "a configuration of 100 MB", EITHER, |to| {
+        case("specification", "a configuration of 100 MB", EITHER, |to| {
             let mut out = BufWriter::new(create(to, "M.cfg")?);
             for number in 0..4_000_000 {
                 writeln!(out, "CONSTANT C{number} = {number}")?;
@@ -271,7 +310,7 @@ pub(super) fn all() -> Vec<Case> {
             out.flush()?;
             module(to, "write(v) == x' = v")
         }),
-        case(spec, "settings of 100 MB", EITHER, |to| {
+        case("specification", "settings of 100 MB", EITHER, |to| {
             let mut out = BufWriter::new(create(to, "omnilink.toml")?);
             for number in 0..3_000_000 {
                 writeln!(out, "[operations.o{number}]\naction = \"a\"")?;
@@ -279,10 +318,15 @@ pub(super) fn all() -> Vec<Case> {
             out.flush()?;
             module(to, "write(v) == x' = v")
         }),
-        case(spec, "a module larger than the memory limit", EITHER, |to| {
+        case("specification", "a module larger than the memory limit", EITHER, |to| {
             create(to, "M.tla")?.set_len(8 << 30)?;
             tla(to)
         }),
+    ]
+}
+
+fn bundles() -> Vec<Case> {
+    vec![
         case("bundle", "a name of 1.5 GB", WRONG, |to| {
             let mut out = bundle(to)?;
             out.write_all(&header("././@LongLink", b'L', 1536 << 20))?;
@@ -324,6 +368,11 @@ pub(super) fn all() -> Vec<Case> {
                 Ok(format!("report {SHOWN_LIMITS} run.omni"))
             })
         },
+    ]
+}
+
+fn output() -> Vec<Case> {
+    vec![
         case("page", "a report nested a million times", WRONG, |to| {
             let mut out = BufWriter::new(create(to, "report.json")?);
             for _ in 0..1 << 20 {
@@ -363,6 +412,11 @@ pub(super) fn all() -> Vec<Case> {
             lines(to, 2_000_000, "register", |at| format!("T{} [{at} {}] write({at})", at % 8, at + 4))?;
             Ok(format!("convert {SHOWN_LIMITS} history -o out"))
         }),
+    ]
+}
+
+fn monitors() -> Vec<Case> {
+    vec![
         Case {
             timeout: Duration::from_secs(60),
             memory: 64 << 20,
@@ -374,6 +428,11 @@ pub(super) fn all() -> Vec<Case> {
             is_long: true,
             ..case("monitor", "a million operations of 1,000 keys, in TLA+", &[0], |to| monitored(to, 1_000_000))
         },
+    ]
+}
+
+fn command_lines() -> Vec<Case> {
+    vec![
         case("command line", "a thousand histories that are not there", &[2], |_| {
             Ok(format!("check --spec register {LIMITS} {}", "nowhere ".repeat(1_000)))
         }),

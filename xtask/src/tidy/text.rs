@@ -9,6 +9,12 @@ use super::{File, Finding};
 /// The most lines that a file may have; beyond it, a reader loses the thread.
 const MOST_LINES: usize = 800;
 
+/// The most lines that a function may have, with its signature.
+const MOST_LINES_OF_FUNCTION: usize = 120;
+
+static FUNCTION: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"^( *)(?:pub(?:\([\w ]+\))? )?(?:(?:const|async|unsafe|extern "[\w-]+") )*fn (\w+)"#));
+
 /// A rule holds for the files that the first pattern matches, and forbids lines that the second one matches.
 static RULES: LazyLock<Vec<(Regex, Regex, &str)>> = LazyLock::new(|| {
     let source = r"\.rs$";
@@ -54,11 +60,40 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     if !is_generated && (path.ends_with(".rs") || path.ends_with(".md") || is_script) && lines > MOST_LINES {
         findings.push(Finding::new(path, lines, format!("{lines} lines; more than {MOST_LINES} want to be two files")));
     }
+    findings.extend(check_functions(file));
     if path.ends_with(".rs") && !text.starts_with("//! ") {
         findings.push(Finding::new(path, 1, "a file opens by saying what it is for, with `//!`"));
     }
     if is_script && !text.starts_with("// ") {
         findings.push(Finding::new(path, 1, "a file opens by saying what it is for, with `//`"));
+    }
+    findings
+}
+
+/// Functions that are too long. A function of formatted code ends with a brace below its first line.
+fn check_functions(file: &File) -> Vec<Finding> {
+    if !file.path.ends_with(".rs") {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = file.text.lines().collect();
+    let mut findings = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let Some(function) = FUNCTION.captures(line) else { continue };
+        let indent = &function[1];
+        // A function of one line, or a declaration, which has no brace.
+        let is_end = |line: &&str| {
+            let rest = line.strip_prefix(indent).unwrap_or_default();
+            !rest.starts_with(' ')
+                && (rest == "}" || rest.ends_with(';') || rest.ends_with(" }") || rest.ends_with("{}"))
+        };
+        let length = lines[index..].iter().position(is_end).map_or(0, |end| end + 1);
+        if length > MOST_LINES_OF_FUNCTION {
+            let message = format!(
+                "`{}` has {length} lines; more than {MOST_LINES_OF_FUNCTION} want to be two functions",
+                &function[2]
+            );
+            findings.push(Finding::new(&file.path, index + 1, message));
+        }
     }
     findings
 }
@@ -127,6 +162,21 @@ mod tests {
     #[test]
     fn the_command_may_talk_to_the_world() {
         insta::assert_snapshot!(report("crates/cli/src/main.rs", "//! Reads.\n\nuse std::fs;\n"), @"");
+    }
+
+    #[test]
+    fn long_functions_are_reported() {
+        let function = |lines: usize| {
+            let body = "        call();\n".repeat(lines - 4);
+            format!("//! Long.\n\nimpl X {{\n    pub(super) unsafe fn f(\n        x: X,\n    ) {{\n{body}    }}\n}}\n")
+        };
+        insta::assert_snapshot!(report("a.rs", &function(120)), @"");
+        insta::assert_snapshot!(report("a.rs", &function(121)), @"a.rs:4: `f` has 121 lines; more than 120 want to be two functions");
+        let declarations = format!(
+            "//! Long.\n\nextern {{\n    fn f(\n        x: X,\n    ) -> X;\n{}}}\n",
+            "    fn g();\n".repeat(200)
+        );
+        insta::assert_snapshot!(report("a.rs", &declarations), @"");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use omnilink_campaign::How;
 
 use super::headings::{INPUT, LIMITS, OUTPUT, SCHEDULES};
 use super::scheduling::{STRATEGIES, Scheduling, strategy, strategy_named};
-use super::shared::Output;
+use super::shared::{Output, STORE};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BuildCommand {
@@ -19,8 +19,9 @@ pub(crate) enum BuildCommand {
     Cxx(CxxArgs),
     /// Run Cargo: `omnilink build cargo -- build --release`. The same as `cargo omnilink build --release`.
     Cargo(CargoArgs),
-    /// Run a program many times, each time with another schedule. `cargo omnilink test` runs tests with this: a program of
-    /// Rust tests is run once for each test.
+    /// Run a program many times, each time with another schedule.
+    ///
+    /// `cargo omnilink test` runs tests with this command: it runs a program of Rust tests once for each test.
     #[command(after_help = "Exit codes: 0 no schedule failed, 2 the command line is wrong or the program cannot be \
                             controlled, 3 a schedule took too many steps, 5 a schedule failed, 7 one has a data race.")]
     Run(Box<RunArgs>),
@@ -46,13 +47,13 @@ pub(crate) struct CxxArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CargoArgs {
-    /// Arguments for Cargo, and options of `omnilink build run` before the next `--`. Build output goes to
-    /// `omnilink-sched` in the target directory.
+    /// Arguments for Cargo, and options of `omnilink build run` before the next `--`. Cargo writes to `omnilink-sched` in
+    /// the target directory.
     #[arg(last = true, value_name = "ARGUMENTS", required = true)]
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// How a program or a test is run. `cargo omnilink test` has these options too.
+/// Options for the runs of a program or a test. `cargo omnilink test` accepts them as well.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
     /// Number of schedules to try for each test [default: 1000 in at most 20 s, or all with `--schedule dfs` or `dpor`].
@@ -95,7 +96,7 @@ pub(crate) struct RunArgs {
     pub(crate) options: RunOptions,
 
     /// Directory of kept runs.
-    #[arg(long, value_name = "DIR", env = "OMNILINK_STORE", default_value = "target/omnilink", help_heading = OUTPUT)]
+    #[arg(long, value_name = "DIR", env = "OMNILINK_STORE", default_value = STORE, help_heading = OUTPUT)]
     pub(crate) store: PathBuf,
 
     /// Program and its arguments.

@@ -44,13 +44,13 @@ pub(crate) struct CheckArgs {
 
     /// Check all traces as one history.
     ///
-    /// Each has the operations of other clients, with times that can be compared.
+    /// Each trace has the operations of different clients, and their times can be compared.
     #[arg(long, conflicts_with = "find_level", help_heading = INPUT)]
     pub(crate) merge: bool,
 
     /// Find the strongest levels that explain all histories.
     ///
-    /// They are found by name and for each action, instead of checking at one level.
+    /// OmniLink finds them by name and for each action, instead of checking at one level.
     #[arg(
         long,
         conflicts_with_all = ["level", "order", "witness", "reports", "assume", "order_by", "coverage", "strict"],
@@ -83,7 +83,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) witness: Option<PathBuf>,
 
-    /// Show what the histories exercised of the specification.
+    /// Show the parts of the specification that the histories exercised.
     ///
     /// These are its actions, branches and false guards. JSON lists them per history.
     #[arg(long, help_heading = OUTPUT)]
@@ -91,7 +91,8 @@ pub(crate) struct CheckArgs {
 
     /// Exit with 6 if the histories exercise too little of the specification.
     ///
-    /// A history has no operation of the specification then, or an action of the specification occurs in no history.
+    /// This is the case if a history has no operation of the specification, or if an action of the specification occurs in
+    /// no history.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) strict: bool,
 
@@ -111,9 +112,9 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_A_SEARCH, help_heading = OPINION)]
     pub(crate) verify: Option<PathBuf>,
 
-    /// Let TLC check one history too, and compare the verdicts.
+    /// Let TLC check one history, and compare the verdicts.
     ///
-    /// This is the path of its `tla2tools.jar`. `java` must be on the path.
+    /// JAR is the path of `tla2tools.jar`. `java` must be on the path.
     #[arg(
         long,
         value_name = "JAR",
@@ -158,10 +159,10 @@ pub(crate) struct CheckArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Keys in Parquet files")]
 pub(crate) struct KeyArgs {
-    /// Check the operations of each key by themselves: the column of Parquet files that has the key.
+    /// Check the operations of each key separately: the column of Parquet files that has the key.
     ///
-    /// The histories are files, directories of them, or `s3://` addresses. Jobs are partitions, and `--max-memory` is held
-    /// by spilling.
+    /// The histories are files, directories of them, or `s3://` addresses. `--jobs` is the number of partitions. To stay
+    /// below `--max-memory`, the engine writes to the disk.
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["witness", "assume", "order_by", "coverage", "strict"])]
     pub(crate) by: Option<String>,
 
@@ -177,7 +178,8 @@ pub(crate) struct KeyArgs {
     #[arg(long, value_name = "FILE", requires = "by")]
     pub(crate) after: Vec<PathBuf>,
 
-    /// Time before which no operation of a later check starts: the verdicts then hold what that check begins with.
+    /// Time before which no operation of a later check starts: the verdicts then hold the states with which that check
+    /// begins.
     #[arg(long, value_name = "TIME", requires = "verdicts")]
     pub(crate) cut: Option<u64>,
 }

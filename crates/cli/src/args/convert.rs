@@ -11,9 +11,9 @@ use super::inspection::SubjectOptions;
 pub(crate) struct ConvertArgs {
     /// History to read: a file, a trace directory, or `-` for standard input.
     ///
-    /// Several are traces of one history, each of other clients, with times that can be compared. For `tlc`, `perfetto`,
-    /// `itf` and `dot`: a TLA+ module, unless `--spec` is given, followed by one history; or a run, if it is not for
-    /// `tlc`.
+    /// Several inputs are traces of one history, of different clients, with times that can be compared. For `tlc`,
+    /// `perfetto`, `itf` and `dot`: a TLA+ module, unless `--spec` is given, followed by one history; or a run, if it is
+    /// not for `tlc`.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
 

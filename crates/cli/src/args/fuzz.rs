@@ -58,13 +58,22 @@ pub(crate) struct FuzzArgs {
     #[command(flatten)]
     pub(crate) scheduling: Scheduling,
 
-    /// Perform many executions in one process, with a harness that wraps its work in `repeat`: faster, but state left
-    /// by one execution is visible to the next, and a run that depends on it cannot be repeated.
-    #[arg(long, help_heading = SCHEDULES)]
+    /// Perform many executions in one process, which is faster.
+    ///
+    /// The harness must wrap its work in `repeat`. State that an execution leaves is visible to the next, and OmniLink
+    /// cannot repeat a run that depends on it.
+    #[arg(long, help_heading = SCHEDULES, hide_short_help = true)]
     pub(crate) batch: bool,
 
     /// Perturbations of free-running threads: a comma-separated list of none, yield, nap, pin and crowd.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = disturbance, help_heading = SCHEDULES)]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = disturbance,
+        help_heading = SCHEDULES,
+        hide_short_help = true
+    )]
     pub(crate) perturb: Option<Vec<Disturbance>>,
 
     /// Maximum time of one run.
@@ -77,11 +86,12 @@ pub(crate) struct FuzzArgs {
         value_name = "TIME",
         value_parser = humantime::parse_duration,
         default_value = "10s",
-        help_heading = LIMITS
+        help_heading = LIMITS,
+        hide_short_help = true
     )]
     pub(crate) check_timeout: Duration,
 
-    /// Continue after the first failing run, and distinguish runs that fail for different reasons.
+    /// Continue after the first failing run, and report every cause of failure.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) keep_going: bool,
 
@@ -93,8 +103,15 @@ pub(crate) struct FuzzArgs {
     #[arg(long, value_name = "WHICH", default_value = "failing", help_heading = OUTPUT)]
     pub(crate) keep: Keep,
 
-    /// Record every run with this `rr`, in chaos mode. Fails if it cannot record and replay here.
-    #[arg(long, value_name = "RR", num_args = 0..=1, default_missing_value = "rr", help_heading = SCHEDULES)]
+    /// Record every run with this `rr`, in chaos mode. It must be able to record and replay on this machine.
+    #[arg(
+        long,
+        value_name = "RR",
+        num_args = 0..=1,
+        default_missing_value = "rr",
+        help_heading = SCHEDULES,
+        hide_short_help = true
+    )]
     pub(crate) rr: Option<String>,
 
     /// Do not build the harness first.
@@ -113,8 +130,8 @@ pub(crate) struct FuzzArgs {
     #[arg(long, value_name = "HOW", default_value = "auto", help_heading = OUTPUT)]
     pub(crate) progress: Progress,
 
-    /// Which orders count, and what operations have to see. Relaxed atomics under `--weak-memory` need `--order program`:
-    /// C11 has no real time.
+    /// The orders that count, and the operations that an operation has to see. Relaxed atomics under `--weak-memory` need
+    /// `--order program`: C11 has no real time.
     #[command(flatten)]
     pub(crate) level: LevelArgs,
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use omnilink_init::{Ci, Language, Template};
 
 use super::headings::{INPUT, OUTPUT, SPECIFICATION};
 use super::shared::AroundArgs;
@@ -40,14 +41,14 @@ const GENERATED: &str = "generated";
 pub(crate) struct InitArgs {
     /// Directory of the project: an existing Cargo, CMake, Meson or Make project, or a new one.
     ///
-    /// Existing files are never overwritten, but for the generated part of a harness with `--update`.
+    /// `init` never overwrites existing files, except the generated part of a harness with `--update`.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) directory: PathBuf,
 
     /// Specification to write a harness for: a TLA+ module [default: the only module in DIR].
     ///
-    /// With `--update` and `--check`, the default is that of the harness in DIR. If it is given, DIR is the directory of the
-    /// generated file.
+    /// With `--update` and `--check`, the default is the specification of the harness in DIR. If you name one, DIR is the
+    /// directory of the generated file.
     #[arg(long, value_name = "SPEC", conflicts_with = "template", help_heading = SPECIFICATION)]
     pub(crate) spec: Option<PathBuf>,
 
@@ -73,7 +74,7 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "LANGUAGE", help_heading = PROJECT)]
     pub(crate) lang: Option<Language>,
 
-    /// New project with a specification and a small working system of this kind.
+    /// Create a project with a specification and a small working system of this kind.
     #[arg(long, value_name = "TEMPLATE", requires = "lang", help_heading = PROJECT)]
     pub(crate) template: Option<Template>,
 
@@ -83,7 +84,7 @@ pub(crate) struct InitArgs {
 
     /// Write the generated part of a harness again, after a change of the specification or the settings.
     ///
-    /// The file to fill in is written only if it does not exist.
+    /// `init` writes the file to fill in only if it does not exist.
     #[arg(long, group = GENERATED, conflicts_with_all = OF_A_PROJECT, help_heading = LATER)]
     pub(crate) update: bool,
 
@@ -91,18 +92,18 @@ pub(crate) struct InitArgs {
     #[arg(long, group = GENERATED, conflicts_with_all = OF_A_PROJECT, help_heading = LATER)]
     pub(crate) check: bool,
 
-    /// Remove the files that an earlier `omnilink init` wrote here, and what it added to others.
+    /// Remove the files that an earlier `omnilink init` wrote here, and its additions to other files.
     #[arg(long, conflicts_with_all = ["spec", "template", "lang", "ci", GENERATED], help_heading = LATER)]
     pub(crate) undo: bool,
 
-    /// Keep files that were edited since.
+    /// Keep files that you have edited since.
     #[arg(long, requires = "undo", help_heading = LATER)]
     pub(crate) keep_edited: bool,
 
     /// Print a first mapping of this log to the specification, and write nothing.
     ///
-    /// The log is a file with lines of JSON, or a directory of such files. The mapping is for `omnilink.toml`; comments say
-    /// what could not be told.
+    /// The log is a file with lines of JSON, or a directory of such files. The mapping is for `omnilink.toml`; comments
+    /// mark the decisions that are left to you.
     #[arg(
         long,
         value_name = "LOG",
@@ -123,52 +124,6 @@ const MAPPING: &str = "Mapping of a log";
 
 /// The options that set up a project.
 const OF_A_PROJECT: [&str; 2] = ["template", "ci"];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Language {
-    Rust,
-    /// C++
-    Cpp,
-}
-
-impl Language {
-    /// The language, as on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Language::Rust => "rust",
-            Language::Cpp => "cpp",
-        }
-    }
-
-    /// The generated file, in the directory of the harness.
-    pub(crate) fn generated(self) -> &'static str {
-        match self {
-            Language::Rust => "src/operations.rs",
-            Language::Cpp => "operations.hpp",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Template {
-    /// FIFO queue; a dequeue may find it empty.
-    Queue,
-    /// One value with read, write and compare-and-set.
-    Register,
-    /// Key-value map.
-    Map,
-    /// Lock with an owner.
-    Lock,
-    /// Transactional store under snapshot isolation.
-    Transaction,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Ci {
-    Github,
-    Gitlab,
-    None,
-}
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {

@@ -1,12 +1,12 @@
 //! The command lines of `omnilink report` and `view`, and exports of the result of a check.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use omnilink_judge::ShowOptions;
 
 use super::headings::{OUTPUT, SPECIFICATION};
-use super::shared::{About, AssumeArgs, SinceArgs, StoreArgs};
+use super::shared::{About, AssumeArgs, Context, STORE, SinceArgs, StoreArgs};
 
 /// The subject: a run, a history or a report.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub(crate) struct SubjectArgs {
     pub(crate) options: SubjectOptions,
 }
 
-/// How a subject is found, checked and shown.
+/// Options to find, check and show a subject.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SubjectOptions {
     /// Specification of a history: a built-in one with its options, or a TLA+ module.
@@ -46,22 +46,34 @@ pub(crate) struct SubjectOptions {
 }
 
 impl SubjectOptions {
-    /// An option that concerns a specification or a check, if one is given.
-    pub(crate) fn of_check(&self) -> Option<&'static str> {
-        let SubjectOptions { spec, about, assume, watch, .. } = self;
-        let options = [
-            ("--spec", spec.is_some()),
-            ("--config", about.config.is_some()),
-            ("--include", !about.includes.is_empty()),
-            ("--settings", about.settings.is_some()),
-            ("--level", about.level.level.is_some()),
-            ("--order", about.level.order.is_some()),
-            ("--order-by", about.order_by.is_some()),
-            ("--assume", !assume.assume.is_empty()),
-            ("--watch", !watch.is_empty()),
-        ];
-        options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    /// An option that concerns a specification, if one is given.
+    pub(crate) fn of_specification(&self) -> Option<&'static str> {
+        let About { config, includes, settings, level, order_by, .. } = &self.about;
+        given([
+            ("--spec", self.spec.is_some()),
+            ("--config", config.is_some()),
+            ("--include", !includes.is_empty()),
+            ("--settings", settings.is_some()),
+            ("--level", level.level.is_some()),
+            ("--order", level.order.is_some()),
+            ("--order-by", order_by.is_some()),
+        ])
     }
+
+    /// An option that concerns the result of a check, if one is given with another value than the default one.
+    pub(crate) fn of_result(&self) -> Option<&'static str> {
+        given([
+            ("--store", self.store.store != Path::new(STORE)),
+            ("--states", self.states != ShowOptions::default().states),
+            ("--watch", !self.watch.is_empty()),
+            ("--assume", !self.assume.assume.is_empty()),
+            ("--context", self.about.level.context != Context::Free),
+        ])
+    }
+}
+
+fn given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
+    options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
 }
 
 impl SubjectArgs {
@@ -79,7 +91,7 @@ pub(crate) struct ReportArgs {
     #[arg(short, long, value_name = "PATH", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Show this kept run beside it [default for a run that `shrink` made: the run that it was made from].
+    /// Show this kept run beside it [default: the original of a run that `shrink` made].
     #[arg(long, value_name = "RUN", help_heading = OUTPUT)]
     pub(crate) compare: Option<String>,
 
@@ -92,7 +104,7 @@ pub(crate) struct ViewArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
 
-    /// Port to serve on; 0 for any free port.
+    /// Port to serve on; 0 selects a free port.
     #[arg(long, value_name = "PORT", default_value_t = 0, help_heading = OUTPUT)]
     pub(crate) port: u16,
 

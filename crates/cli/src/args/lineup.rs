@@ -56,7 +56,7 @@ pub(crate) struct LineupArgs {
     #[arg(long, default_value_t = 1, help_heading = INPUT)]
     pub(crate) seed: u64,
 
-    /// List the calls of the object, and end.
+    /// List the calls of the object, and exit.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) calls: bool,
 
@@ -76,9 +76,10 @@ pub(crate) struct LineupArgs {
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u64).range(1..), help_heading = LIMITS)]
     pub(crate) executions: Option<u64>,
 
-    /// Start a process for every execution. The default is to run many in one process, and to notice if one execution
-    /// changes what the next one sees.
-    #[arg(long, help_heading = SCHEDULES)]
+    /// Start a process for every execution.
+    ///
+    /// By default, OmniLink runs many executions in one process, and detects whether one affects the next.
+    #[arg(long, help_heading = SCHEDULES, hide_short_help = true)]
     pub(crate) isolate: bool,
 
     /// Maximum total time, such as `90s` or `10m` [default: 60s if tests, their size and their number are not given].
@@ -100,16 +101,17 @@ pub(crate) struct LineupArgs {
     pub(crate) keep_going: bool,
 
     /// Do not make failing tests smaller.
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) no_reduce: bool,
 
     /// Do not build the object program first.
     #[arg(long, help_heading = INPUT)]
     pub(crate) no_build: bool,
 
-    /// File with the serial behavior of the given test. It is written if it does not exist; otherwise the object must
-    /// still behave like that.
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    /// File with the serial behavior of the given test.
+    ///
+    /// OmniLink writes it if it does not exist; otherwise the object must still behave like that.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) observations: Option<PathBuf>,
 
     /// Output format.
@@ -120,8 +122,10 @@ pub(crate) struct LineupArgs {
     #[arg(long, value_name = "HOW", default_value = "auto", help_heading = OUTPUT)]
     pub(crate) progress: Progress,
 
-    /// Command that runs the object program, instead of the one in the settings. If its first word is that of the
-    /// settings, the program is built for control like that one; otherwise it must have been.
+    /// Command that runs the object program, instead of the one in the settings.
+    ///
+    /// If its first word is that of the settings, OmniLink builds the program for control; otherwise you must have built it
+    /// for control.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }

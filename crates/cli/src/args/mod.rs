@@ -28,13 +28,13 @@ pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use convert::{ConvertArgs, Target};
 pub(crate) use former::{ExportCommand, FormerCommand, InferArgs, LogCommand, WitnessCommand};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand};
-pub(crate) use harness::{Ci, GenArgs, InitArgs, Language, SchemaArgs, SchemaOf, Template};
+pub(crate) use harness::{GenArgs, InitArgs, SchemaArgs, SchemaOf};
 pub(crate) use inspection::{ExportArgs, ReportArgs, SubjectArgs, ViewArgs};
 pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::{LineupArgs, Size};
 pub(crate) use monitor::{MonitorArgs, Unit};
 pub(crate) use overview::command;
-pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Output, Progress};
+pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Output, Progress, STORE};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
 pub(crate) use verification::{ConfirmArgs, ModuleArgs, VerifyArgs};
 
@@ -66,10 +66,10 @@ pub(crate) enum Command {
     #[command(
         after_help = "Exit codes: 0 accepted, 1 rejected, 2 wrong input, 3 inconclusive, 4 nothing to check.",
         after_long_help = "Exit codes: 0 every history is accepted, 1 one is rejected, 2 the command line or an input is \
-                           wrong, 3 one is inconclusive, 4 nothing to check, 6 all are accepted and say too little \
-                           (`--strict`). 2 wins over 1, 1 over 3, and 3 over 6. With `--verify`: 0 the order explains \
-                           the history, 1 it does not. With `--tlc`: 0 both verdicts are the same, 1 they differ, 2 also \
-                           if TLC has no verdict."
+                           wrong, 3 one is inconclusive, 4 nothing to check, 6 all are accepted but exercise too \
+                           little (`--strict`). 2 wins over 1, 1 over 3, and 3 over 6. With `--verify`: 0 the order \
+                           explains the history, 1 it does not. With `--tlc`: 0 both verdicts are the same, 1 they \
+                           differ, 2 TLC has no verdict or an input is wrong."
     )]
     Check(Box<CheckArgs>),
     /// Write a page about a history, a run or a directory of runs.
@@ -80,12 +80,12 @@ pub(crate) enum Command {
     Report(Box<ReportArgs>),
     /// Serve a page on this machine, and check assumptions on demand.
     ///
-    /// Expressions are evaluated on demand, too.
+    /// It evaluates expressions on demand.
     #[command(after_help = "Exit codes: 0 stopped by Ctrl-C, 2 the command line or an input is wrong, 3 inconclusive.")]
     View(Box<ViewArgs>),
     /// Run a harness under many schedules, and keep the runs that fail.
     ///
-    /// Every trace is checked.
+    /// OmniLink checks every trace.
     #[command(
         after_help = "Exit codes: 0 no run fails and one is accepted, 1 one is rejected, 2 the command line, the settings, \
                             the specification or the build is wrong, 3 one is inconclusive and none is accepted (with \
@@ -95,7 +95,7 @@ pub(crate) enum Command {
     Fuzz(FuzzArgs),
     /// Check an object without a specification, against its serial runs.
     ///
-    /// Its concurrent executions must have results that a serial run has, too.
+    /// Every concurrent execution must give results that some serial run gives.
     #[command(
         after_help = "Exit codes: 0 every test passed (random tests of growing sizes: as far as explored), 1 one failed, \
                             2 the command line, the settings or the build is wrong, 3 one was not explored to the end, \
@@ -123,7 +123,7 @@ pub(crate) enum Command {
     Build(BuildCommand),
     /// Check operations while the system runs, and report violations.
     ///
-    /// Each key is checked as an object of its own.
+    /// The monitor checks each key as a separate object.
     #[command(
         after_help = "Exit codes, once the input has ended: 0 everything is accepted, 1 a violation, 2 the command line or \
                             an input is wrong, 3 something is undecided, 4 there was no operation."
@@ -143,7 +143,7 @@ pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
     /// Set up a harness in an existing project or a new one.
     ///
-    /// It is for a specification of your own, or comes with a template and a small working system.
+    /// Use your own specification, or a template that comes with a small working system.
     #[command(
         after_help = "Exit codes: 0 written, removed with --undo, or up to date with --check, 1 out of date with \
                             --check, 2 the command line, the specification or the project is wrong; then nothing is \

@@ -17,14 +17,14 @@ mod heading {
     pub(super) const ALERTS: &str = "Alerts";
     pub(super) const SERVING: &str = "Serving";
     pub(super) const NATS: &str = "NATS";
-    pub(super) const KAFKA: &str = "Kafka";
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MonitorArgs {
-    /// Where operations come from: `-` for JSON Lines on standard input, a file of JSON Lines or a directory to which
-    /// recorders write, a stream of NATS JetStream such as `nats://127.0.0.1:4222/STREAM`, or a topic of Kafka such as
-    /// `kafka://127.0.0.1:9092/TOPIC`.
+    /// Source of operations: `-` for standard input, a file, a directory, or a `nats://` address.
+    ///
+    /// Standard input and a file have JSON Lines; recorders write to a directory. `nats://127.0.0.1:4222/STREAM` is a
+    /// stream of NATS JetStream.
     #[arg(value_name = "SOURCE", default_value = "-")]
     pub(crate) source: PathBuf,
 
@@ -32,19 +32,25 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "SPEC", help_heading = heading::SOURCE)]
     pub(crate) spec: String,
 
-    /// Receive spans of OpenTelemetry here instead, by OTLP over HTTP, such as `127.0.0.1:4318`.
+    /// Receive OpenTelemetry spans over HTTP at this address, such as `127.0.0.1:4318`.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "source", help_heading = heading::SOURCE)]
     pub(crate) otlp: Option<SocketAddr>,
 
-    /// Receive spans of OpenTelemetry here instead, by OTLP over gRPC, such as `127.0.0.1:4317`.
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "source", help_heading = heading::SOURCE)]
+    /// Receive OpenTelemetry spans over gRPC at this address, such as `127.0.0.1:4317`.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        conflicts_with = "source",
+        help_heading = heading::SOURCE,
+        hide_short_help = true
+    )]
     pub(crate) otlp_grpc: Option<SocketAddr>,
 
-    /// Argument that is the key: each key is an object of its own.
+    /// Name of the argument that is the key: each key is a separate object.
     #[arg(long, value_name = "NAME", default_value = "key", help_heading = heading::SOURCE)]
     pub(crate) key: String,
 
-    /// All operations are of one object.
+    /// Treat all operations as operations of one object.
     #[arg(long, conflicts_with = "key", help_heading = heading::SOURCE)]
     pub(crate) one_object: bool,
 
@@ -52,7 +58,7 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "UNIT", default_value = "ns", help_heading = heading::TIME)]
     pub(crate) clock: Unit,
 
-    /// Stay this far behind what the processes have reached, for operations of processes that are not known yet.
+    /// Stay this far behind the processes, to wait for operations of new processes.
     #[arg(
         long,
         value_name = "TIME",
@@ -62,17 +68,18 @@ pub(crate) struct MonitorArgs {
     )]
     pub(crate) lateness: Duration,
 
-    /// Take operations into account that come this late; then alerts are final.
+    /// Accept operations that arrive at most this late; alerts are final after that.
     #[arg(
         long,
         value_name = "TIME",
         value_parser = humantime::parse_duration,
         default_value = "10s",
-        help_heading = heading::TIME
+        help_heading = heading::TIME,
+        hide_short_help = true
     )]
     pub(crate) retention: Duration,
 
-    /// Do not wait for a process of which nothing came for this long.
+    /// Stop waiting for a process that has been silent for this long.
     #[arg(
         long,
         value_name = "TIME",
@@ -82,80 +89,99 @@ pub(crate) struct MonitorArgs {
     )]
     pub(crate) idle: Duration,
 
-    /// Take a numbered operation for lost if it has not come this long after a later one of its process.
+    /// Count a numbered operation as lost if it has not arrived this long after a later one of its process.
     #[arg(
         long,
         value_name = "TIME",
         value_parser = humantime::parse_duration,
         default_value = "5s",
-        help_heading = heading::TIME
+        help_heading = heading::TIME,
+        hide_short_help = true
     )]
     pub(crate) patience: Duration,
 
-    /// An operation of unknown outcome takes effect within this time after its start, or never. Without this, its key is
-    /// not quiet again.
+    /// Assume that an operation of unknown outcome takes effect within this time after its start, or never.
+    ///
+    /// Without this option, the key of such an operation never becomes quiet again.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = heading::TIME)]
     pub(crate) unknown_for: Option<Duration>,
 
-    /// A process may start an operation before its last one has ended. Its operations are numbered by their starts, and
-    /// after a loss nothing is decided any more.
+    /// Allow a process to start an operation before its last one has ended.
+    ///
+    /// Number the operations of a process by their starts. After a loss, the monitor reaches no further verdicts.
     #[arg(long, help_heading = heading::TIME)]
     pub(crate) overlap: bool,
 
-    /// The system was running before: the state of a key is unknown until an operation settles it.
+    /// Join a running system: the state of a key is unknown until an operation settles it.
     #[arg(long, help_heading = heading::TIME)]
     pub(crate) join: bool,
 
-    /// Keep at most this many keys.
-    #[arg(long, value_name = "COUNT", default_value_t = 1 << 20, help_heading = heading::MEMORY)]
+    /// Maximum number of keys to keep.
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 1 << 20,
+        help_heading = heading::MEMORY,
+        hide_short_help = true
+    )]
     pub(crate) max_keys: usize,
 
-    /// Keep at most this many operations of a key that has no quiet instant, or, with a specification whose states cannot be
-    /// carried from one check to the next, of any key.
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000, help_heading = heading::MEMORY)]
+    /// Maximum number of operations to keep of a key that has no quiet instant.
+    ///
+    /// The limit holds for every key if the states of the specification cannot be carried from one check to the next.
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 10_000,
+        help_heading = heading::MEMORY,
+        hide_short_help = true
+    )]
     pub(crate) max_ops: usize,
 
-    /// Give up the check of a key after this time: the key is undecided then.
+    /// Maximum time to check a key: undecided after that.
     #[arg(
         long,
         value_name = "TIME",
         value_parser = humantime::parse_duration,
         default_value = "10s",
-        help_heading = heading::TIME
+        help_heading = heading::TIME,
+        hide_short_help = true
     )]
     pub(crate) timeout: Duration,
 
-    /// Give up the check of a key if the monitor uses more memory than this, such as `64M` or `2G`.
-    #[arg(long, value_name = "SIZE", default_value = MEMORY, help_heading = heading::MEMORY)]
+    /// Maximum memory of the monitor, such as `64M` or `2G`: the key being checked is undecided after that.
+    #[arg(long, value_name = "SIZE", default_value = MEMORY, help_heading = heading::MEMORY, hide_short_help = true)]
     pub(crate) max_memory: ByteSize,
 
-    /// Check this often.
+    /// Time between two checks.
     #[arg(
         long,
         value_name = "TIME",
         value_parser = humantime::parse_duration,
         default_value = "100ms",
-        help_heading = heading::TIME
+        help_heading = heading::TIME,
+        hide_short_help = true
     )]
     pub(crate) every: Duration,
 
-    /// Store the state in this file, and continue from it. With a topic of Kafka, this is a directory: the monitors
-    /// that share the topic share it, too.
+    /// Store the state in this file, and continue from it.
     #[arg(long, value_name = "FILE", help_heading = heading::MEMORY)]
     pub(crate) checkpoint: Option<PathBuf>,
 
-    /// Standard input begins where the stored state ends, instead of being sent again: after as many lines as the first line
-    /// of the file says, `"position": {"lines": COUNT}`.
-    #[arg(long, requires = "checkpoint", help_heading = heading::SOURCE)]
+    /// Expect standard input to begin where the stored state ends, not at its first line.
+    ///
+    /// The first line of the stored state says how many lines to skip: `"position": {"lines": COUNT}`.
+    #[arg(long, requires = "checkpoint", help_heading = heading::SOURCE, hide_short_help = true)]
     pub(crate) input_continues: bool,
 
-    /// Store the state this often.
+    /// Time between two stored states.
     #[arg(
         long,
         value_name = "TIME",
         value_parser = humantime::parse_duration,
         default_value = "10s",
-        help_heading = heading::MEMORY
+        help_heading = heading::MEMORY,
+        hide_short_help = true
     )]
     pub(crate) checkpoint_every: Duration,
 
@@ -163,17 +189,18 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "FILE", help_heading = heading::ALERTS)]
     pub(crate) alerts: Option<PathBuf>,
 
-    /// Note what was found in each interval in this directory, for `omnilink runs summary --store DIR`.
-    #[arg(long, value_name = "DIR", help_heading = heading::ALERTS)]
+    /// Write the findings of each interval to this directory, for `omnilink runs summary --store DIR`.
+    #[arg(long, value_name = "DIR", help_heading = heading::ALERTS, hide_short_help = true)]
     pub(crate) ledger: Option<PathBuf>,
 
-    /// Length of these intervals.
+    /// Length of the intervals of `--ledger`.
     #[arg(
         long,
         value_name = "TIME",
         value_parser = humantime::parse_duration,
         default_value = "1h",
-        help_heading = heading::ALERTS
+        help_heading = heading::ALERTS,
+        hide_short_help = true
     )]
     pub(crate) ledger_every: Duration,
 
@@ -181,32 +208,37 @@ pub(crate) struct MonitorArgs {
     #[arg(long, value_name = "DIR", help_heading = heading::ALERTS)]
     pub(crate) pages: Option<PathBuf>,
 
-    /// Serve `/metrics`, `/health` and an overview here, such as `127.0.0.1:9464`.
+    /// Serve `/metrics`, `/health` and an overview at this address, such as `127.0.0.1:9464`.
     #[arg(long, value_name = "ADDRESS", help_heading = heading::SERVING)]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// Let `--listen`, `--otlp` and `--otlp-grpc` name addresses that other machines reach.
+    /// Allow addresses of `--listen`, `--otlp` and `--otlp-grpc` that other machines can reach.
     #[arg(long, help_heading = heading::SERVING)]
     pub(crate) remote: bool,
 
-    /// Answer only requests to these addresses that send the token in this file, as `Authorization: Bearer TOKEN`.
-    #[arg(long, value_name = "FILE", help_heading = heading::SERVING)]
+    /// Require the token in this file from requests to these addresses, as `Authorization: Bearer TOKEN`.
+    #[arg(long, value_name = "FILE", help_heading = heading::SERVING, hide_short_help = true)]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// Answer only requests with TLS, with the certificate in this file.
-    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = heading::SERVING)]
+    /// Require TLS, with the certificate in this file.
+    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = heading::SERVING, hide_short_help = true)]
     pub(crate) tls_certificate: Option<PathBuf>,
 
-    /// Key of the certificate.
-    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = heading::SERVING)]
+    /// File with the key of the certificate.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_certificate",
+        help_heading = heading::SERVING,
+        hide_short_help = true
+    )]
     pub(crate) tls_key: Option<PathBuf>,
 
-    /// The input, standard input or a file, ends when all operations have come: processes that have not said that they are over are over too.
+    /// Expect all operations by the end of standard input or the file, and treat all processes as ended there.
     #[arg(long, help_heading = heading::SOURCE)]
     pub(crate) complete: bool,
 
-    /// Number of partitions of a stream of NATS: the subjects that end in `.0`, `.1` and so on. Not for Kafka: a topic
-    /// has its own number.
+    /// Number of partitions of a NATS stream: the subjects that end in `.0`, `.1` and so on.
     #[arg(
         long,
         value_name = "COUNT",
@@ -216,28 +248,26 @@ pub(crate) struct MonitorArgs {
     )]
     pub(crate) partitions: u32,
 
-    /// Share the partitions of a stream of NATS with other monitors of this group. Their states are in a key-value
-    /// store of this name.
+    /// Share the partitions of a NATS stream with the other monitors of this group.
+    ///
+    /// Their states are in a key-value store of this name.
     #[arg(long, value_name = "NAME", default_value = "omnilink", help_heading = heading::NATS)]
     pub(crate) group: String,
 
-    /// Take over the partitions of a monitor of the group of which nothing was heard for this long.
+    /// Take over the partitions of a monitor of the group that has been silent for this long.
     #[arg(
         long,
         value_name = "TIME",
         value_parser = humantime::parse_duration,
         default_value = "10s",
-        help_heading = heading::NATS
+        help_heading = heading::NATS,
+        hide_short_help = true
     )]
     pub(crate) lease: Duration,
 
-    /// File with credentials for NATS.
+    /// File with NATS credentials.
     #[arg(long, value_name = "FILE", help_heading = heading::NATS)]
     pub(crate) credentials: Option<PathBuf>,
-
-    /// File with further properties for Kafka, such as passwords: lines `name=value`, with the names of librdkafka.
-    #[arg(long, value_name = "FILE", help_heading = heading::KAFKA)]
-    pub(crate) kafka_properties: Option<PathBuf>,
 }
 
 /// A unit of time.

@@ -16,7 +16,8 @@ pub(crate) struct Scheduling {
         value_name = "COUNT",
         default_value_t = 3,
         value_parser = value_parser!(u32).range(1..),
-        help_heading = SCHEDULES
+        help_heading = SCHEDULES,
+        hide_short_help = true
     )]
     pub(crate) depth: u32,
 
@@ -26,12 +27,14 @@ pub(crate) struct Scheduling {
         value_name = "COUNT",
         default_value_t = STEP_LIMIT,
         value_parser = value_parser!(u64).range(1..=MOST_STEPS),
-        help_heading = LIMITS
+        help_heading = LIMITS,
+        hide_short_help = true
     )]
     pub(crate) max_steps: u64,
 
-    /// Let loads read older stores where C11 allows it. Findings may not be reproducible on your processor, and may be
-    /// impossible if uninstrumented code synchronizes.
+    /// Let loads read older stores where C11 allows it.
+    ///
+    /// Findings may not be reproducible on your processor, and may be impossible if uninstrumented code synchronizes.
     #[arg(long, help_heading = SCHEDULES)]
     pub(crate) weak_memory: bool,
 
@@ -39,9 +42,11 @@ pub(crate) struct Scheduling {
     #[arg(long, help_heading = SCHEDULES)]
     pub(crate) plain: bool,
 
-    /// With `--schedule dfs`, also execute schedules that another one makes redundant, because they differ only in the
-    /// order of independent steps, or in a switch just after a call or before a return.
-    #[arg(long, help_heading = SCHEDULES)]
+    /// Execute redundant schedules, with `--schedule dfs`.
+    ///
+    /// They differ from another schedule only in the order of independent steps, or in a switch just after a call or before
+    /// a return.
+    #[arg(long, help_heading = SCHEDULES, hide_short_help = true)]
     pub(crate) every_schedule: bool,
 }
 

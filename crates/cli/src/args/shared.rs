@@ -36,19 +36,19 @@ pub(crate) struct About {
 
     /// Field by which the system orders operations, such as a revision.
     ///
-    /// This order is tried first, and the history is searched only if the specification does not allow it.
+    /// OmniLink tries this order first, and searches the history only if the specification does not allow it.
     #[arg(long, value_name = "FIELD", conflicts_with = "order", help_heading = ORDERS)]
     pub(crate) order_by: Option<String>,
 
     /// Give up on a history after this time, such as `90s` or `10m`.
     ///
-    /// It is inconclusive then.
+    /// Its verdict is then inconclusive.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, help_heading = LIMITS)]
     pub(crate) timeout: Option<Duration>,
 
     /// Give up if the process uses more memory, such as `64M` or `2G`.
     ///
-    /// The history is inconclusive then.
+    /// The verdict is then inconclusive.
     #[arg(long, value_name = "SIZE", default_value = MEMORY, help_heading = LIMITS)]
     pub(crate) max_memory: ByteSize,
 
@@ -94,15 +94,18 @@ impl AroundArgs {
     }
 }
 
+/// The default directory of kept runs.
+pub(crate) const STORE: &str = "target/omnilink";
+
 /// The directory of kept runs.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StoreArgs {
     /// Directory of kept runs.
-    #[arg(long, value_name = "DIR", default_value = "target/omnilink", help_heading = INPUT)]
+    #[arg(long, value_name = "DIR", default_value = STORE, help_heading = INPUT)]
     pub(crate) store: PathBuf,
 }
 
-/// What counts as new.
+/// The start of the period in which causes count as new.
 #[derive(Debug, Args)]
 pub(crate) struct SinceArgs {
     /// Causes first seen after this are new: a commit, a day such as `2026-11-16`, a time, or a duration such as `14d`
@@ -111,24 +114,25 @@ pub(crate) struct SinceArgs {
     pub(crate) since: Option<String>,
 }
 
-/// Which orders count, and what operations have to see.
+/// The orders that count, and the operations that an operation has to see.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LevelArgs {
     /// Level, such as `linearizable` or `causal` [default: that of the settings, or `linearizable`].
     ///
-    /// A level says what operations have to see, and in which orders. `omnilink spec levels` lists them. A visibility can be
-    /// added for an action, such as `linearizable, size=overlap`.
+    /// A level says which operations an operation has to see, and in which orders: see `omnilink spec levels`. You can add a
+    /// visibility for an action, such as `linearizable, size=overlap`.
     #[arg(long, value_name = "LEVEL", value_parser = Level::from_str, help_heading = ORDERS, display_order = 0)]
     pub(crate) level: Option<Level>,
 
-    /// Order between operations, whatever the level: `real-time` for linearizability, `program` for sequential consistency,
-    /// `none` for serializability.
+    /// Order between operations at any level: `real-time` for linearizability, `program` for sequential consistency, `none`
+    /// for serializability.
     #[arg(long, value_name = "ORDER", help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) order: Option<Order>,
 
-    /// Results of the operations that an operation saw: `free` for any, except of operations that see everything;
-    /// `recorded` for those in the history. This matters at levels such as `causal`, at which operations need not see
-    /// everything.
+    /// Results of visible operations: `free` allows any, except for operations that see everything; `recorded` requires
+    /// those in the history.
+    ///
+    /// This matters at levels such as `causal`, at which operations need not see everything.
     #[arg(long, value_name = "RESULTS", default_value = "free", help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) context: Context,
 }

@@ -26,7 +26,7 @@ pub(crate) enum SpecCommand {
         /// Specification to show.
         name: Option<String>,
     },
-    /// List the levels for `--level`: which orders count, and what operations have to see.
+    /// List the levels for `--level`: the orders that count, and the operations that an operation has to see.
     Levels,
 }
 
@@ -48,15 +48,15 @@ pub(crate) struct Located {
 /// The order of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum SearchOrder {
-    /// In the order in which states are found: a counterexample is a shortest one
+    /// First found, first visited: a counterexample is a shortest one
     Breadth,
-    /// The state found last first: a log that fits is found sooner, and a counterexample may be long
+    /// Last found, first visited: finds a log that fits sooner; a counterexample may be long
     Depth,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SpecCheckArgs {
-    /// Whether a state without successors is an error [default: set by the configuration].
+    /// Report a state without successors [default: set by the configuration].
     #[arg(long, value_name = "YES/NO", action = clap::ArgAction::Set, help_heading = SPECIFICATION)]
     pub(crate) deadlock: Option<bool>,
 
@@ -91,8 +91,8 @@ pub(crate) struct SpecCheckArgs {
     #[command(flatten)]
     pub(crate) located: Located,
 
-    /// Order in which states are visited; `depth` visits the state found last first, with one worker, as TLC does with
-    /// its `StateDeque`.
+    /// Order in which to visit states; `depth` visits the state found last first, with one worker, as TLC does with its
+    /// `StateDeque`.
     #[arg(long, value_name = "ORDER", default_value = "breadth", help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) search: SearchOrder,
 }
@@ -113,7 +113,7 @@ pub(crate) struct EvalArgs {
     #[arg(value_name = "EXPR", required_unless_present_any = ["alone", "lines"])]
     pub(crate) expression: Option<String>,
 
-    /// Evaluate every line of this file instead, one line of output each. A line without a value gives an error.
+    /// Evaluate every line of this file instead, with one line of output each: a value, or an error.
     #[arg(long, value_name = "EXPRS", requires = "file", conflicts_with = "expression", help_heading = INPUT)]
     pub(crate) lines: Option<PathBuf>,
 

@@ -1,22 +1,17 @@
 //! `omnilink init --update` and `--check`: the part of a harness that follows from the next-state relation of a
 //! specification.
 
-use std::fs;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use omnilink_harness::{Drift, Files, Plan, cpp, drift, rust};
+use omnilink_harness::{Drift, Files, Plan, drift};
+use omnilink_init::{files, plan, store};
 use omnilink_judge::Complaint;
-use omnilink_judge::load::{Around, Parts, read};
+use omnilink_judge::load::read;
 use omnilink_settings::Settings;
 use omnilink_suggest::counted;
-use omnilink_tla::config::{Assignment, Literal, LiteralKind, Meaning};
-use omnilink_tla::program::LinkOptions;
-use omnilink_tla::value::Value;
-use omnilink_tla_syntax::Span;
-use omnilink_tla_syntax::ast::Name;
 
-use crate::args::{GenArgs, Language};
+use crate::args::GenArgs;
 use crate::exit::Exit;
 use crate::terminal::print_complaints;
 
@@ -34,8 +29,11 @@ pub(crate) fn run(args: &GenArgs) -> Exit {
 /// Writes the generated file, and the one to fill in if it does not exist.
 fn write(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
     let (plan, files) = generate(args)?;
+    let one = |complaint| vec![complaint];
     let (operations, main) = (args.output.join(files.operations_name), args.output.join(files.main_name));
-    if operations.exists() && matches!(drift(&plan, &read_one(&operations)?, &files.operations), Some(Drift::Foreign)) {
+    if operations.exists()
+        && matches!(drift(&plan, &read(&operations).map_err(one)?, &files.operations), Some(Drift::Foreign))
+    {
         let message = format!("{}: this file was edited, or not written by `omnilink init`", operations.display());
         let help = Some("remove it, or write into another directory".to_owned());
         return Err(vec![Complaint { help, ..Complaint::new(message) }]);
@@ -49,10 +47,6 @@ fn write(args: &GenArgs) -> Result<Exit, Vec<Complaint>> {
         outln!("wrote {}: fill in the functions that say `todo`", main.display());
     }
     Ok(Exit::Accepted)
-}
-
-pub(super) fn read_one(path: &Path) -> Result<String, Vec<Complaint>> {
-    read(path).map_err(|complaint| vec![complaint])
 }
 
 /// Compares the generated file with a new one.
@@ -86,94 +80,6 @@ fn generate(args: &GenArgs) -> Result<(Plan, Files), Vec<Complaint>> {
     let plan = plan(&args.spec, &args.around.around(), &settings)?;
     let files = files(&plan, args.language);
     Ok((plan, files))
-}
-
-/// The two files of a harness.
-pub(super) fn files(plan: &Plan, language: Language) -> Files {
-    match language {
-        Language::Rust => rust::files(plan),
-        Language::Cpp => cpp::files(plan),
-    }
-}
-
-/// Reads a specification and its configuration, and plans its harness.
-pub(super) fn plan(spec: &Path, around: &Around, settings: &Settings) -> Result<Plan, Vec<Complaint>> {
-    let parts = Parts::read(spec, around)?;
-    plan_parts(parts.clone(), settings).map_err(|mut complaints| {
-        let config = around.config.clone().unwrap_or_else(|| spec.with_extension("cfg"));
-        name_config(&mut complaints, &config);
-        suggest_feeds(&mut complaints, parts, settings);
-        complaints
-    })
-}
-
-fn plan_parts(mut parts: Parts, settings: &Settings) -> Result<Plan, Vec<Complaint>> {
-    complete(&mut parts, settings);
-    let options = LinkOptions { skip_properties: true, ..LinkOptions::default() };
-    let program = parts.link(options, &[])?.program;
-    let complaint = |problem: &omnilink_validate::Problem| Complaint::of_problem(&program.module.sources, problem);
-    Plan::new(&program, settings).map_err(|problems| problems.iter().map(complaint).collect())
-}
-
-/// Errors about missing values say in which file they are missing.
-fn name_config(complaints: &mut [Complaint], config: &Path) {
-    for complaint in complaints.iter_mut().filter(|complaint| complaint.lacks_config) {
-        if !config.is_file() {
-            complaint.message += &format!(": no `{}` found", config.display());
-        }
-        let named = format!(" to {}", config.display());
-        complaint.help = complaint.help.take().map(|help| help.replace(" to the configuration", &named));
-    }
-}
-
-/// Errors about constants without a value name the other way to give them one: from the fields of each history.
-fn suggest_feeds(complaints: &mut [Complaint], parts: Parts, settings: &Settings) {
-    let constant = |complaint: &Complaint| {
-        let is_missing = complaint.lacks_config && complaint.message.starts_with("the constant `");
-        complaint.message.split('`').nth(1).filter(|_| is_missing).map(str::to_owned)
-    };
-    let missing: Vec<String> = complaints.iter().filter_map(constant).collect();
-    // With all of them taken from histories, the plan says which fields belong to each.
-    let mut fed = settings.clone();
-    fed.constants.extend(missing.into_iter().map(|name| (name, Vec::new())));
-    let Ok(plan) = plan_parts(parts, &fed) else { return };
-    for complaint in complaints {
-        let Some(name) = constant(complaint) else { continue };
-        let feeds: Vec<String> = plan.feeds(&name).iter().map(|feed| format!("\"{feed}\"")).collect();
-        if !feeds.is_empty() {
-            let line = format!("{name} = [{}]", feeds.join(", "));
-            complaint.note =
-                Some(format!("its values can be those of each history: `{line}` under `[constants]` in omnilink.toml"));
-        }
-    }
-}
-
-/// Fills in what a configuration may leave to the trace: the behavior, and constants that have no value yet.
-fn complete(parts: &mut Parts, settings: &Settings) {
-    let named = |name: &str| Name { text: name.to_owned(), span: Span::default() };
-    let config = &mut parts.config;
-    if config.init.is_none() && config.next.is_none() && config.specification.is_none() {
-        let is_defined = |name: &str| parts.module.names.contains_key(name);
-        match is_defined("Next") {
-            true => (config.init, config.next) = (Some(named("Init")), Some(named("Next"))),
-            false => config.specification = Some(named("Spec")),
-        }
-    }
-    for name in settings.constants.keys() {
-        let is_given = config.constants.iter().any(|constant| constant.name.text == *name);
-        if !is_given && parts.module.names.contains_key(name) {
-            let span = Span::default();
-            let meaning = Meaning::Value(Literal { kind: LiteralKind::Computed(Value::empty_set()), span });
-            config.constants.push(Assignment { name: named(name), module: None, args: None, meaning, span });
-        }
-    }
-}
-
-/// Writes a file, and creates its directories.
-pub(super) fn store(path: &Path, text: &str) -> Result<(), Vec<Complaint>> {
-    let parent = path.parent().unwrap_or(Path::new(""));
-    let written = fs::create_dir_all(parent).and_then(|()| omnilink_explore::write_file(path, text));
-    written.map_err(|error| vec![Complaint::new(format!("{}: {error}", path.display()))])
 }
 
 fn command(args: &GenArgs) -> String {

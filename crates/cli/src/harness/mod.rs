@@ -1,14 +1,8 @@
-//! Harnesses: `omnilink init` writes one from a specification, and a project around it, `omnilink init --update` writes the
-//! generated part again, and `omnilink fuzz` asks whether it is up to date.
+//! Harnesses: `omnilink init` writes one from a specification, and a project around it, and `omnilink init --update` writes
+//! the generated part again. [`omnilink_init`] has all but arguments and output.
 
-mod adopt;
 pub(crate) mod generate;
-mod host;
 pub(crate) mod init;
-mod manifest;
-mod setup;
-pub(crate) mod stale;
-mod template;
 mod update;
 
 use crate::args::{SchemaArgs, SchemaOf};

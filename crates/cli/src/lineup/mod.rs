@@ -21,7 +21,7 @@ use serde_json::json;
 
 use self::rounds::{Meetings, Named, Round};
 use self::summary::Summary;
-use crate::args::{LineupArgs, Output};
+use crate::args::{LineupArgs, Output, STORE};
 use crate::exit::Exit;
 use crate::host::HOST;
 use crate::limits;
@@ -60,7 +60,7 @@ fn prepare(args: &LineupArgs) -> Result<(Session<'_>, Vec<Round>), Exit> {
         let message = "no command to run the object program given".to_owned();
         return Err(complain(&file.display().to_string(), &InputError { message, help: Some(help.into()) }));
     }
-    let store = Store::at(directory.join("target/omnilink"));
+    let store = Store::at(directory.join(STORE));
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory };
     let program = Program { directory, build: settings.harness.build.clone(), run, ..Program::default() };
     // The program of the settings with other arguments is built for control like itself.

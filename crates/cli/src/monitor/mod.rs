@@ -4,7 +4,7 @@
 //! terminal. [`omnilink_watch`] has the sources and the stores.
 
 mod access;
-mod broker;
+mod nats;
 mod overview;
 mod tell;
 
@@ -104,7 +104,7 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
             omnilink_watch::serve(status.clone(), address, access, overview::page(args))
         })?;
     }
-    let counts = match broker::Address::read(args)? {
+    let counts = match nats::Address::read(args)? {
         Some(address) => {
             let (log, store) = address.connect(args)?;
             let (name, stream) = (args.source.display().to_string(), address.stream);

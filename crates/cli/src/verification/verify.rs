@@ -91,7 +91,7 @@ struct Walk<'a, T> {
     ops: &'a [Op<T>],
     lines: &'a [(String, String)],
     names: HashMap<&'a str, usize>,
-    chains: Vec<Vec<usize>>, // The operations of each process, last to first, without those that have come.
+    chains: Vec<Vec<usize>>, // The operations of each process, last to first; some that have come among them.
     by_end: Vec<usize>, // Those that finished and have not come, last end to first; some that have come among them.
     has_come: Vec<bool>,
     last_start: Option<usize>, // The operation that started last, of those that have come.
@@ -124,9 +124,14 @@ impl<'a, T> Walk<'a, T> {
             _ => return Err(format!("this is not {name} as it was recorded: `{expected}`")),
         };
         let op = &self.ops[place];
+        if self.has_come[place] {
+            return Err(format!("{name} is repeated"));
+        }
         let chain = &mut self.chains[op.process.index()];
+        while chain.last().is_some_and(|&first| self.has_come[first]) {
+            chain.pop();
+        }
         match chain.last() {
-            _ if self.has_come[place] => return Err(format!("{name} is repeated")),
             Some(&next) if next != place && self.precedence != Precedence::None => {
                 return Err(format!("{name} comes before {}, which its process called first", self.lines[next].0));
             }
@@ -149,13 +154,7 @@ impl<'a, T> Walk<'a, T> {
         if self.last_start.is_none_or(|last| self.ops[last].interval.start() < op.interval.start()) {
             self.last_start = Some(place);
         }
-        if !partway {
-            match chain.last() {
-                Some(&next) if next == place => drop(chain.pop()),
-                _ => chain.retain(|&next| next != place),
-            }
-            self.has_come[place] = true;
-        }
+        self.has_come[place] = !partway;
         Ok((place, partway))
     }
 

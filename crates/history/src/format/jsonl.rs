@@ -215,12 +215,10 @@ fn sort_by_number(numbered: &[(ProcessId, Number, usize, usize)], trace: &mut Tr
         by_process.entry(*process).or_default().extend(number.seq.map(|seq| (seq, *record)));
     }
     for numbers in by_process.into_values().filter(|numbers| !numbers.is_sorted()) {
-        let mut places: Vec<usize> = numbers.iter().map(|(_, record)| *record).collect();
-        places.sort_unstable();
-        let mut sorted = numbers;
+        let mut sorted = numbers.clone();
         sorted.sort_unstable();
         let records: Vec<Record> = sorted.iter().map(|(_, record)| trace.records[*record].clone()).collect();
-        for (place, record) in places.into_iter().zip(records) {
+        for ((_, place), record) in numbers.into_iter().zip(records) {
             trace.records[place] = record;
         }
     }

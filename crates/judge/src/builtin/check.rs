@@ -16,15 +16,21 @@ use super::coverage::CoverageCounter;
 use super::evidence::{keys, verdict};
 use crate::input::InputError;
 use crate::level::{self, AtLevel, Weak};
-use crate::recording::{Held, Recording, Stream, Whole};
+use crate::recording::{Held, Stream, Whole};
 use crate::run::{Extent, Found, Run, Subject, Widths};
 use crate::show::{AssumptionResolver, MOST_ENDINGS, ShowBuilder, ShowOptions, Way};
 use crate::{CheckOptions, Failed, Stage, mixed, own_order, parts};
 
+impl Run<'_> {
+    /// The error in an input, with the lines of its operations.
+    fn refused(&self, error: Error) -> InputError {
+        mixed::refused(error, Some(self.recording), self.spec)
+    }
+}
+
 /// Checks one trace against the chosen model.
 pub(super) struct Check<'a, 'w> {
     pub(super) run: Run<'a>,
-    pub(super) recording: &'a Recording,
     pub(super) witness: &'a mut Option<&'w mut dyn Write>,
     pub(super) builder: Option<(&'a mut ShowBuilder, &'a ShowOptions)>,
 }
@@ -64,7 +70,7 @@ impl<'a> Check<'a, '_> {
         }
         for op in stream.merge()?.take(LOOKED_AT) {
             let op = op?;
-            let bound = bound(model, self.run.held.processes(), &op).map_err(|error| self.refused(error))?;
+            let bound = bound(model, self.run.held.processes(), &op).map_err(|error| self.run.refused(error))?;
             if bound.is_some_and(|op| model.partition(&op).is_none()) {
                 return Ok(true);
             }
@@ -93,7 +99,7 @@ impl<'a> Check<'a, '_> {
             let op = op.map_err(InputError::from)?;
             operations += 1;
             seen.add(&op);
-            ranked(model, processes, &op, field).map_err(|error| self.refused(error).into())
+            ranked(model, processes, &op, field).map_err(|error| self.run.refused(error).into())
         });
         if let Some(misfit) = case.follow_ops(field, ops, false)? {
             return Ok(Err(misfit));
@@ -121,7 +127,7 @@ impl<'a> Check<'a, '_> {
         let checked = omnilink_models::check::check_stream(model, held.processes(), counted, &search, &watch);
         let checked = checked.map_err(|unread| match unread {
             Unread::Input(error) => error,
-            Unread::Refused(error) => self.refused(error),
+            Unread::Refused(error) => self.run.refused(error),
         })?;
         self.refuse_mixed(model, stream)?;
         // A verdict may come before the end. The rest is still read, so that damage there is not missed; but not if
@@ -167,17 +173,13 @@ impl<'a> Check<'a, '_> {
     where
         'a: 'm,
     {
-        ModelCase::new(self.run, self.recording, model)
-    }
-
-    fn refused(&self, error: Error) -> InputError {
-        mixed::refused(error, Some(self.recording), self.run.spec)
+        ModelCase::new(self.run, model)
     }
 
     /// Fails if numbers and texts with the same digits occur in the places of one thing.
     fn refuse_mixed<M: Model>(&self, model: &M, stream: &Stream) -> Result<(), InputError> {
         let found = omnilink_models::digits::find(model, self.run.held.processes(), stream.merge()?)?;
-        found.map_or(Ok(()), |found| Err(self.refused(found.into())))
+        found.map_or(Ok(()), |found| Err(self.run.refused(found.into())))
     }
 
     /// Checks at a level at which operations need not see everything before them.
@@ -189,9 +191,8 @@ impl<'a> Check<'a, '_> {
         run.limits.reached(Stage::Deciding, operations);
         let options =
             LevelOptions { weak: level::options(run.asked), shortcuts: run.asked.shortcuts && !run.asked.exhaustive };
-        let refused = |error| mixed::refused(error, Some(self.recording), run.spec);
         let decide = |watch: &dyn Watch| -> Result<AtLevel, Failed> {
-            let checked = choice.check_level(history, &options, watch).map_err(refused)?;
+            let checked = choice.check_level(history, &options, watch).map_err(|error| run.refused(error))?;
             let verdict = match checked.verdict {
                 Verdict::Accepted(explained) => Verdict::Accepted(explained),
                 Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
@@ -215,7 +216,6 @@ impl<'a> Check<'a, '_> {
 /// One trace and its model.
 pub(super) struct ModelCase<'a, M> {
     run: Run<'a>,
-    recording: &'a Recording,
     model: &'a M,
     /// The history, if it is in memory.
     history: Option<&'a History<Call>>,
@@ -228,19 +228,15 @@ pub(super) struct ModelCase<'a, M> {
 }
 
 impl<'a, M: Model> ModelCase<'a, M> {
-    fn new(run: Run<'a>, recording: &'a Recording, model: &'a M) -> ModelCase<'a, M> {
+    fn new(run: Run<'a>, model: &'a M) -> ModelCase<'a, M> {
         let (history, misfit, checked, coverage) = (None, None, None, None);
         let (notes, mentions) = (Vec::new(), Mentions::default());
-        ModelCase { run, recording, model, history, misfit, checked, coverage, notes, mentions }
+        ModelCase { run, model, history, misfit, checked, coverage, notes, mentions }
     }
 
     /// A trace that was checked.
-    pub(super) fn checked(run: Run<'a>, recording: &'a Recording, model: &'a M, checked: Checked) -> ModelCase<'a, M> {
-        ModelCase { checked: Some(checked), ..ModelCase::new(run, recording, model) }
-    }
-
-    fn refused(&self, error: Error) -> InputError {
-        mixed::refused(error, Some(self.recording), self.run.spec)
+    pub(super) fn checked(run: Run<'a>, model: &'a M, checked: Checked) -> ModelCase<'a, M> {
+        ModelCase { checked: Some(checked), ..ModelCase::new(run, model) }
     }
 
     /// Follows the order of a field. Returns the reason why that is not possible, or stores the verdict.
@@ -275,8 +271,8 @@ impl<M: Model> Subject for ModelCase<'_, M> {
 
     fn follow(&mut self, field: &str) -> Result<Option<Misfit<String>>, Failed> {
         let (None, Some(history)) = (&self.misfit, self.history) else { return Ok(self.misfit.take()) };
-        let (run, recording, model) = (self.run, self.recording, self.model);
-        let refused = |error| mixed::refused(error, Some(recording), run.spec);
+        let (run, model) = (self.run, self.model);
+        let refused = |error| run.refused(error);
         let ops = history.ops().iter().map(|op| Ok(ranked(model, history.processes(), op, field).map_err(refused)?));
         let misfit = self.follow_ops(field, ops, true)?;
         if misfit.is_none() {
@@ -292,7 +288,7 @@ impl<M: Model> Subject for ModelCase<'_, M> {
             [] => omnilink_models::check::check(self.model, history, &options, widths),
             assumed => omnilink_models::check::check_assuming(self.model, history, assumed, &options.search, widths),
         };
-        self.checked = Some(checked.map_err(|error| self.refused(error))?);
+        self.checked = Some(checked.map_err(|error| self.run.refused(error))?);
         Ok(())
     }
 

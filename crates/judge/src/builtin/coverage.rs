@@ -21,9 +21,9 @@ impl CoverageCounter {
         CoverageCounter { coverage, operations, is_open: about.is_none() }
     }
 
-    /// The counts of a whole history.
+    /// The counts of a whole history, if requested.
     pub(super) fn of(spec: &str, is_wanted: bool, history: &History<Call>) -> Option<Coverage> {
-        let mut counter = CoverageCounter::new(spec, is_wanted);
+        let mut counter = is_wanted.then(|| CoverageCounter::new(spec, is_wanted))?;
         history.ops().iter().for_each(|op| counter.add(op));
         counter.coverage
     }

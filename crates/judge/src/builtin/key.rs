@@ -67,8 +67,8 @@ impl Visitor for KeyCheck<'_, '_> {
             return Ok(CheckedKey::of(against.check(asked, case, None)?, operations, None));
         }
         let held = recording.held(u64::MAX, limits)?;
-        let run = Run { asked, spec: &against.name, label, limits, held };
-        let mut case = ModelCase::checked(run, &recording, &model, checked);
+        let run = Run { asked, spec: &against.name, recording: &recording, label, limits, held };
+        let mut case = ModelCase::checked(run, &model, checked);
         let verdict = case.verdict()?;
         let extent = Extent { operations: Some(operations), cuts: &[] };
         Ok(CheckedKey::of(run.report(&mut case, extent, verdict, None)?, operations, None))

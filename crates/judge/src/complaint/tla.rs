@@ -74,15 +74,9 @@ impl Complaint {
         Complaint { spots, help: error.help.clone(), ..Complaint::new(&error.message) }
     }
 
-    /// A mismatch between a trace and a specification.
+    /// A mismatch between a trace or a log, its mapping and a specification.
     pub fn of_problem(sources: &Sources, problem: &omnilink_validate::Problem) -> Complaint {
         let spots = problem.place.iter().map(|(site, label)| spot(sources, *site, label)).collect();
-        Complaint { spots, help: problem.help.clone(), ..Complaint::new(&problem.message) }
-    }
-
-    /// A mismatch between a log, its mapping and a specification.
-    pub fn of_log(sources: &Sources, problem: &omnilink_logs::Problem) -> Complaint {
-        let spots = problem.place.iter().map(|site| spot(sources, *site, "")).collect();
         let (note, help) = (problem.note.clone(), problem.help.clone());
         Complaint { spots, note, help, ..Complaint::new(&problem.message) }
     }

@@ -32,7 +32,7 @@ impl Tla {
         let operations = all.len() as u64;
         let recording = Recording::of(History::from_ops(ops.processes().into(), all));
         let held = recording.held(u64::MAX, limits)?;
-        let run = Run { asked, spec: "", label, limits, held };
+        let run = Run { asked, spec: "", recording: &recording, label, limits, held };
         let run = TlaRun { run, linked: &linked, settings: &self.settings, begin };
         match run.check_stretch(cut)? {
             Verdict::Accepted(carried) => Ok(CheckedKey::accepted(operations, carried)),

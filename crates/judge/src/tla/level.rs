@@ -42,7 +42,7 @@ impl Tla {
     ) -> Result<CheckOptions, Failed> {
         let mut asked = with_level(asked, &self.settings)?;
         if asked.level.is_none() {
-            let level = self.run(&asked, (case.label, case.limits), held, linked).level_of_companion()?;
+            let level = self.run(&asked, case, held, linked).level_of_companion()?;
             asked.level = level;
         }
         Ok(asked)

@@ -2,10 +2,11 @@
 
 use omnilink_history::format::json::Json;
 use omnilink_tla::program::Operation;
+use omnilink_validate::Problem;
 use smallvec::SmallVec;
 
 use super::{Alternative, Args, Binder, BoundArg, BoundUnlogged, Raw, Steps, find};
-use crate::problem::{Failure, Problem};
+use crate::problem::Failure;
 
 impl<'m> Binder<'m, '_> {
     /// The arguments of an action by place, as far as they are known before the search.
@@ -23,7 +24,7 @@ impl<'m> Binder<'m, '_> {
                 let names = operation.params.iter().map(|param| param.name.as_str());
                 let problem = Problem::new(format!("the action `{}` has no parameter `{name}`", operation.name));
                 let hint = omnilink_suggest::hint(name, names);
-                return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());
+                return Err(problem.help(hint).into());
             };
             if let BoundArg::Value(value) = arg {
                 placed[place] = Some(value.clone());
@@ -54,8 +55,8 @@ impl<'m> Binder<'m, '_> {
             set.map_or("its set".to_owned(), |(text, _)| format!("`{text}`")),
         );
         let problem = Problem::new(message)
-            .with_help("`[log.constants]` takes the values of constants from the log or from a file beside it");
-        Err(set.map_or(problem.clone(), |(_, site)| problem.at(*site)).into())
+            .help("`[log.constants]` takes the values of constants from the log or from a file beside it".to_owned());
+        Err(set.map_or(problem.clone(), |(_, site)| problem.at(*site, "")).into())
     }
 
     /// The action of an event without a rule.
@@ -113,7 +114,7 @@ impl<'m> Binder<'m, '_> {
                     .unwrap_or_else(|| format!("the actions are {}", known.join(", ")));
                 let message = format!("{}: `{name}` is not an action of the specification", self.place(raw.line));
                 let help = format!("{help}; a `[[log.rule]]` for it can name an action, or `skip = true`");
-                Err(Problem::new(message).with_help(help).into())
+                Err(Problem::new(message).help(help).into())
             }
         }
     }
@@ -160,7 +161,7 @@ impl<'m> Binder<'m, '_> {
                     let hint = omnilink_suggest::hint(pattern, steps.iter().map(String::as_str));
                     let problem =
                         Problem::new(format!("the unlogged action `{pattern}` is not an action of the specification"));
-                    return Err(hint.map_or(problem.clone(), |hint| problem.with_help(hint)).into());
+                    return Err(problem.help(hint).into());
                 }
             }
             all.push(BoundUnlogged {

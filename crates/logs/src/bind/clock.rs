@@ -1,11 +1,12 @@
 //! The place of an event in the order: its times, clocks and messages.
 
 use omnilink_history::format::json::Json;
+use omnilink_validate::Problem;
 
 use super::{Binder, Context, Event, Raw, find, text_of};
 use crate::order::{self, Clock, EventOrder, Kinds};
 use crate::path::Path;
-use crate::problem::{Failure, Problem};
+use crate::problem::Failure;
 
 impl<'m> Binder<'m, '_> {
     pub(super) fn clock(&mut self, raw: &Raw<'_>, context: &Context) -> Result<Clock, Failure> {
@@ -93,8 +94,8 @@ impl<'m> Binder<'m, '_> {
         let settings = &self.mapping.settings.order;
         let is_total = *settings == omnilink_settings::log::Order::default();
         if is_total && self.files.len() > 1 {
-            let help = "for example `order = { time = \"ts\" }`, or the path of a vector clock";
-            return Err(Problem::new("several files need an `order` in `[log]`").with_help(help).into());
+            let help = "for example `order = { time = \"ts\" }`, or the path of a vector clock".to_owned();
+            return Err(Problem::new("several files need an `order` in `[log]`").help(help).into());
         }
         let files = self.files;
         let name = |event: usize| {

@@ -7,12 +7,13 @@ use omnilink_tla::error::ErrorKind;
 use omnilink_tla::ir::VarId;
 use omnilink_tla::machine::At;
 use omnilink_tla::value::Value;
+use omnilink_validate::Problem;
 use smallvec::SmallVec;
 
 use super::{Alternative, Binder, BoundArg, Context, Event, Open, Raw, Slot, Steps, find};
 use crate::mapping::{self, Arg, Expr, Meaning, Param, Source};
 use crate::order::Clock;
-use crate::problem::{Failure, Problem};
+use crate::problem::Failure;
 use crate::update::Update;
 
 impl<'m> Binder<'m, '_> {
@@ -177,8 +178,9 @@ impl<'m> Binder<'m, '_> {
                     Ok(Value::Bool(false)) => continue,
                     Ok(other) => {
                         let shown = other.display(&self.program.module.strings).to_string();
-                        let problem = Problem::new(format!("`when` is {shown}, neither TRUE nor FALSE")).at(when.site);
-                        return Err(problem.with_note(self.place(raw.line)).into());
+                        let problem =
+                            Problem::new(format!("`when` is {shown}, neither TRUE nor FALSE")).at(when.site, "");
+                        return Err(problem.note(self.place(raw.line)).into());
                     }
                     // The rule does not mean a line without the field.
                     Err(error) if error.kind == ErrorKind::OutsideDomain => continue,

@@ -20,6 +20,7 @@ use omnilink_tla::machine::{At, Machine};
 use omnilink_tla::program::{Operation, Program};
 use omnilink_tla::source::Site;
 use omnilink_tla::value::Value;
+use omnilink_validate::Problem;
 use smallvec::SmallVec;
 
 use self::lost::Lost;
@@ -27,7 +28,7 @@ use crate::line::{Cut, File, Line};
 use crate::mapping::{Expr, Mapping, Param, Source};
 use crate::order::EventOrder;
 use crate::path::Path;
-use crate::problem::{Failure, Problem};
+use crate::problem::Failure;
 use crate::update::Update;
 use crate::values::Values;
 
@@ -374,7 +375,7 @@ impl<'m, 'p> Binder<'m, 'p> {
                     for problem in more {
                         // The same mistake in another line is not a new problem.
                         let words = problem.message.strip_prefix(&place).unwrap_or(&problem.message).to_owned();
-                        if said.insert((words, problem.place)) {
+                        if said.insert((words, problem.place.clone())) {
                             problems.push(problem);
                         }
                     }

@@ -5,11 +5,12 @@ use omnilink_tla::ir::VarId;
 use omnilink_tla::machine::At;
 use omnilink_tla::source::Site;
 use omnilink_tla::value::Value;
+use omnilink_validate::Problem;
 
 use super::{Binder, BoundCondition, BoundExpr, Context, Event, Raw, Slot, find};
 use crate::line::Line;
 use crate::mapping::{self, Expr, Param, Source};
-use crate::problem::{Failure, Problem};
+use crate::problem::Failure;
 use crate::update::{Op, Update};
 
 impl<'m> Binder<'m, '_> {
@@ -31,7 +32,7 @@ impl<'m> Binder<'m, '_> {
                 None => {
                     let message = format!("{} has no field `{path}`", self.place(raw.line));
                     let help = format!("if it may be missing, add `has = \"{path}\"` to the rule");
-                    Err(Problem::new(message).at(*site).with_help(help).into())
+                    Err(Problem::new(message).at(*site, "").help(help).into())
                 }
             },
             Source::Expr(expr) => {
@@ -50,8 +51,9 @@ impl<'m> Binder<'m, '_> {
         raw: &Raw<'_>,
         names: &[(String, Slot)],
     ) -> Result<BoundExpr, Failure> {
-        let missing =
-            |what: &str, binder: &Self| Problem::new(format!("{} has no {what}", binder.place(raw.line))).at(expr.site);
+        let missing = |what: &str, binder: &Self| {
+            Problem::new(format!("{} has no {what}", binder.place(raw.line))).at(expr.site, "")
+        };
         let mut args = Vec::new();
         for param in &expr.params {
             let slot = match param {
@@ -98,7 +100,7 @@ impl<'m> Binder<'m, '_> {
         };
         let expected = self
             .expected(condition, value)
-            .map_err(|message| Problem::new(format!("{}: {message}", self.place(raw.line))).at(right))?;
+            .map_err(|message| Problem::new(format!("{}: {message}", self.place(raw.line))).at(right, ""))?;
         Ok(BoundCondition { left, expected, right, is_path })
     }
 
@@ -144,7 +146,7 @@ impl<'m> Binder<'m, '_> {
                     return Err(wrong("an operation has no `op`".into()).into());
                 };
                 let (op, least) =
-                    Op::by_name(op).map_err(|help| wrong(format!("unrecognized operation `{op}`")).with_help(help))?;
+                    Op::by_name(op).map_err(|help| wrong(format!("unrecognized operation `{op}`")).help(help))?;
                 let array = |field: &str| match operation.field(field) {
                     Some(Json::Array(values)) => values.iter().map(|json| self.translate(json)).collect(),
                     _ => Vec::new(),

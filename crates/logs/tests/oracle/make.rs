@@ -28,6 +28,17 @@ struct Entry {
     fields: Map<String, Json>,
 }
 
+/// The clocks and the messages of the processes, up to an event.
+#[derive(Default)]
+struct Clocks {
+    time: i64,
+    vectors: BTreeMap<String, BTreeMap<String, i64>>,
+    /// The number of messages of each key that were not received yet.
+    sent: BTreeMap<(String, String), i64>,
+    /// A key is that of a sender and a receiver (0), of a sender (1), or of all.
+    keys: u8,
+}
+
 /// The most events of a log.
 const MOST: usize = 7;
 
@@ -439,67 +450,15 @@ impl Maker<'_, '_> {
             false => (0..processes.len()).map(|place| format!("f{place}")).collect(),
         };
         let name_of = |process: &str| &names[processes.iter().position(|known| known == process).expect("known")];
-        let mut time = 0_i64;
-        let mut clocks: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
-        // The number of messages of each key that were not received yet. A key is that of a sender and a receiver, of a
-        // sender, or of all.
-        let mut sent: BTreeMap<(String, String), i64> = BTreeMap::new();
-        let keys = self.rng.u8(..3);
+        let mut clocks = Clocks { keys: self.rng.u8(..3), ..Clocks::default() };
         for entry in &mut entries {
             let process = name_of(&entry.process).clone();
-            let fields = &mut entry.fields;
             if self.mapping.has_process {
-                fields.insert("proc".to_owned(), json!(process));
+                entry.fields.insert("proc".to_owned(), json!(process));
             }
-            match order {
-                Order::File => {}
-                Order::Time(_) | Order::TimeAndMessages => {
-                    time += self.rng.choice([0, 1, 1, 2, 3]).expect("not empty");
-                    let wrong = if self.rng.u8(..12) == 0 { self.rng.i64(-4..=4) } else { 0 };
-                    fields.insert("ts".to_owned(), json!(time + wrong));
-                    if order == Order::Time(Uncertainty::Field) {
-                        fields.insert("u".to_owned(), json!(self.rng.u8(..3)));
-                    }
-                }
-                Order::Vector => {
-                    let mut clock = clocks.get(&process).cloned().unwrap_or_default();
-                    if self.rng.bool() {
-                        // It has heard of another process.
-                        let all: Vec<&BTreeMap<String, i64>> = clocks.values().collect();
-                        for (name, count) in self.rng.choice(all).into_iter().flatten() {
-                            let known = clock.entry(name.clone()).or_default();
-                            *known = (*known).max(*count);
-                        }
-                    }
-                    *clock.entry(process.clone()).or_default() += self.rng.i64(1..=2);
-                    fields.insert("vc".to_owned(), json!(clock));
-                    clocks.insert(process.clone(), clock);
-                }
-                Order::Messages => {}
-            }
+            self.add_order(&mut entry.fields, &process, &mut clocks);
             if matches!(order, Order::Messages | Order::TimeAndMessages) {
-                let other = self.rng.choice(&names).expect("not empty").clone();
-                let is_for = |to: &str| to == process || to == "all";
-                let incoming: Vec<_> = sent.iter().filter(|((_, to), count)| is_for(to) && **count > 0).collect();
-                let incoming = self.rng.choice(incoming).map(|(key, _)| key.clone());
-                if let Some(key) = incoming.filter(|_| self.rng.u8(..4) > 0) {
-                    fields.insert("rcv".to_owned(), json!(format!("{}-{}", key.0, key.1)));
-                    *sent.get_mut(&key).expect("it was sent") -= 1;
-                } else if self.rng.u8(..20) == 0 {
-                    fields.insert("rcv".to_owned(), json!("lost"));
-                }
-                if other != process && self.rng.u8(..3) > 0 {
-                    let key = match keys {
-                        0 => (process.clone(), other),
-                        1 => (process.clone(), "all".to_owned()),
-                        _ => ("any".to_owned(), "all".to_owned()),
-                    };
-                    if keys > 0 {
-                        self.features.push("equal keys");
-                    }
-                    fields.insert("snd".to_owned(), json!(format!("{}-{}", key.0, key.1)));
-                    *sent.entry(key).or_default() += 1;
-                }
+                self.add_messages(&mut entry.fields, &process, &names, &mut clocks);
             }
         }
         self.repair(&mut entries);
@@ -541,6 +500,62 @@ impl Maker<'_, '_> {
             None => (files, None),
         };
         Case { mapping: self.mapping, files, whole, features: self.features }
+    }
+
+    /// Adds the fields that say when an event of a process was.
+    fn add_order(&mut self, fields: &mut Map<String, Json>, process: &str, clocks: &mut Clocks) {
+        let order = self.mapping.order;
+        match order {
+            Order::File | Order::Messages => {}
+            Order::Time(_) | Order::TimeAndMessages => {
+                clocks.time += self.rng.choice([0, 1, 1, 2, 3]).expect("not empty");
+                let wrong = if self.rng.u8(..12) == 0 { self.rng.i64(-4..=4) } else { 0 };
+                fields.insert("ts".to_owned(), json!(clocks.time + wrong));
+                if order == Order::Time(Uncertainty::Field) {
+                    fields.insert("u".to_owned(), json!(self.rng.u8(..3)));
+                }
+            }
+            Order::Vector => {
+                let mut clock = clocks.vectors.get(process).cloned().unwrap_or_default();
+                if self.rng.bool() {
+                    // It has heard of another process.
+                    let all: Vec<&BTreeMap<String, i64>> = clocks.vectors.values().collect();
+                    for (name, count) in self.rng.choice(all).into_iter().flatten() {
+                        let known = clock.entry(name.clone()).or_default();
+                        *known = (*known).max(*count);
+                    }
+                }
+                *clock.entry(process.to_owned()).or_default() += self.rng.i64(1..=2);
+                fields.insert("vc".to_owned(), json!(clock));
+                clocks.vectors.insert(process.to_owned(), clock);
+            }
+        }
+    }
+
+    /// Adds the messages that an event of a process receives and sends.
+    fn add_messages(&mut self, fields: &mut Map<String, Json>, process: &str, names: &[String], clocks: &mut Clocks) {
+        let other = self.rng.choice(names).expect("not empty").clone();
+        let is_for = |to: &str| to == process || to == "all";
+        let incoming: Vec<_> = clocks.sent.iter().filter(|((_, to), count)| is_for(to) && **count > 0).collect();
+        let incoming = self.rng.choice(incoming).map(|(key, _)| key.clone());
+        if let Some(key) = incoming.filter(|_| self.rng.u8(..4) > 0) {
+            fields.insert("rcv".to_owned(), json!(format!("{}-{}", key.0, key.1)));
+            *clocks.sent.get_mut(&key).expect("it was sent") -= 1;
+        } else if self.rng.u8(..20) == 0 {
+            fields.insert("rcv".to_owned(), json!("lost"));
+        }
+        if other != process && self.rng.u8(..3) > 0 {
+            let key = match clocks.keys {
+                0 => (process.to_owned(), other),
+                1 => (process.to_owned(), "all".to_owned()),
+                _ => ("any".to_owned(), "all".to_owned()),
+            };
+            if clocks.keys > 0 {
+                self.features.push("equal keys");
+            }
+            fields.insert("snd".to_owned(), json!(format!("{}-{}", key.0, key.1)));
+            *clocks.sent.entry(key).or_default() += 1;
+        }
     }
 
     /// The files with one that breaks off inside a line, if the others have all the fields that the mapping names.

@@ -104,7 +104,7 @@ impl Plain {
         if let Plain::Int(number) = self { *number } else { panic!("{self:?} is not a number") }
     }
 
-    /// The operations of a log that change this value to another one; `None` if JSON cannot tell it.
+    /// The operations of a log that change this value to another one; `None` if JSON has no form for it.
     pub(crate) fn changes(&self, to: &Plain, path: &[Json], rng: &mut fastrand::Rng) -> Option<Vec<Json>> {
         let op = |name: &str, args: Vec<Json>| json!({"op": name, "path": path, "args": args});
         if self == to {

@@ -121,10 +121,6 @@ pub(crate) fn queue() -> Report {
     };
     Report {
         operations,
-        coverage: None,
-        ended: None,
-        interleaving: None,
-        keys: None,
         next: vec![
             Command { what: "all of it".into(), line: "omnilink check --full specs/Queue.tla run.jsonl".into() },
             Command { what: "report".into(), line: "omnilink view specs/Queue.tla run.jsonl --at T0:12464".into() },
@@ -392,40 +388,21 @@ fn shift(json: &mut serde_json::Value, by: usize) {
 }
 
 fn report(verdict: Verdict) -> Report {
+    let history =
+        History { name: "run.jsonl".into(), operations: Some(100_000), processes: 8, cuts: vec![], events: Vec::new() };
     Report {
-        schema: SCHEMA.into(),
-        history: History {
-            name: "run.jsonl".into(),
-            operations: Some(100_000),
-            processes: 8,
-            cuts: vec![],
-            events: Vec::new(),
-        },
         spec: Spec { name: "specs/Queue.tla".into(), constants: vec![field("Elems", "0..49602")] },
-        level: None,
-        order: Order::RealTime,
-        verdict,
-        operations: vec![],
         sources: vec![Source { path: "specs/Queue.tla".into(), text: QUEUE.into() }],
         stats: Stats {
             method: "searched whole".into(),
-            no_procedure: None,
             returned: 100_000,
             evaluations: 412_345,
             generated: 250_000,
             distinct: 105_210,
-            widest: None,
             seconds: 1.25,
+            ..Stats::default()
         },
-        assumed: vec![],
-        notes: vec![],
-        tags: vec![],
-        clock: None,
-        coverage: None,
-        ended: None,
-        interleaving: None,
-        keys: None,
-        next: vec![],
+        ..Report::new(history, verdict)
     }
 }
 

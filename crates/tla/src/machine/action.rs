@@ -19,7 +19,7 @@ use super::frame::{Frame, Slot};
 use super::{Flow, Machine, Naming, Reading};
 use crate::datum::{Datum, Elements, LazySet};
 use crate::error::{EvalError, Result};
-use crate::ir::{Arg, Body, Bound, ExprId, Node, VarId};
+use crate::ir::{Arg, Body, Bound, DefId, ExprId, Node, VarId};
 use crate::value::Value;
 
 /// The variables that a conjunction has assigned, to be undone.
@@ -66,22 +66,7 @@ impl<'p> Machine<'p> {
 
     fn act_other(&mut self, expr: ExprId, then: Then<'_, 'p>) -> Flow {
         match self.exprs.node(expr) {
-            Node::Exists { bounds, body } => {
-                if self.is_refuted_step(expr) {
-                    return Ok(Continue(()));
-                }
-                let sets = self.sets_of(bounds)?;
-                if self.is_refuted(expr, &sets) {
-                    return Ok(Continue(()));
-                }
-                let mut flow = Continue(());
-                self.for_each_of(bounds, &sets, expr, &mut |machine| {
-                    let choice = |machine: &Self| machine.binding(expr, bounds);
-                    flow = machine.act_branch(choice, *body, then)?;
-                    Ok(flow.is_continue())
-                })?;
-                Ok(flow)
-            }
+            Node::Exists { bounds, body } => self.act_exists(bounds, *body, expr, then),
             Node::Forall { bounds, body } => self.act_forall(bounds, *body, expr, then),
             Node::If(condition, yes, no) => {
                 let truth = self.test(*condition)?;
@@ -106,23 +91,7 @@ impl<'p> Machine<'p> {
                 self.set_slot(*slot, Slot::Thunk { expr: *value, frame });
                 self.act(*body, then)
             }
-            Node::Call { def, args } => {
-                let definition = &self.definitions[def.0 as usize];
-                let Body::Expr(body) = definition.body else {
-                    return self.act_test(expr, then);
-                };
-                let frame = self.enter(definition, args);
-                let outer = self.label;
-                if self.is_naming {
-                    self.label = Some(Naming::Called(*def, frame));
-                }
-                let flow = self.entering(*def, |machine| machine.act_within(frame, body, then));
-                let flow = flow.map_err(|e| self.called(e, *def, expr));
-                // The continuation belongs to the caller, and the frame of the label ends here.
-                self.label = outer;
-                self.leave(frame);
-                flow
-            }
+            Node::Call { def, args } => self.act_call(*def, args, expr, then),
             Node::CallArgument { slot, args } => {
                 let (def, frame) = self.enter_argument(*slot, args).map_err(|e| self.at(e, expr))?;
                 let flow = match self.definitions[def.0 as usize].body {
@@ -188,6 +157,41 @@ impl<'p> Machine<'p> {
             }
             _ => self.act_test(expr, then),
         }
+    }
+
+    fn act_exists(&mut self, bounds: &'p [Bound], body: ExprId, expr: ExprId, then: Then<'_, 'p>) -> Flow {
+        if self.is_refuted_step(expr) {
+            return Ok(Continue(()));
+        }
+        let sets = self.sets_of(bounds)?;
+        if self.is_refuted(expr, &sets) {
+            return Ok(Continue(()));
+        }
+        let mut flow = Continue(());
+        self.for_each_of(bounds, &sets, expr, &mut |machine| {
+            let choice = |machine: &Self| machine.binding(expr, bounds);
+            flow = machine.act_branch(choice, body, then)?;
+            Ok(flow.is_continue())
+        })?;
+        Ok(flow)
+    }
+
+    fn act_call(&mut self, def: DefId, args: &'p [Arg], expr: ExprId, then: Then<'_, 'p>) -> Flow {
+        let definition = &self.definitions[def.0 as usize];
+        let Body::Expr(body) = definition.body else {
+            return self.act_test(expr, then);
+        };
+        let frame = self.enter(definition, args);
+        let outer = self.label;
+        if self.is_naming {
+            self.label = Some(Naming::Called(def, frame));
+        }
+        let flow = self.entering(def, |machine| machine.act_within(frame, body, then));
+        let flow = flow.map_err(|e| self.called(e, def, expr));
+        // The continuation belongs to the caller, and the frame of the label ends here.
+        self.label = outer;
+        self.leave(frame);
+        flow
     }
 
     /// `f[x]`, where the body of `f` may be true in several ways if it was not precomputed.

@@ -155,12 +155,6 @@ impl<'p> Machine<'p> {
         self.explain_from_here(action)
     }
 
-    /// Every path through the initial predicate.
-    pub fn explain_initial(&mut self) -> Explanation {
-        self.fresh(None, Reading::Next);
-        self.program.init.map(|init| self.explain_from_here(init)).unwrap_or_default()
-    }
-
     /// Dissects a predicate in a state: why it is true, false, or has no value.
     pub fn explain_predicate(&mut self, predicate: ExprId, state: &State) -> Part {
         self.fresh(Some(state.clone()), Reading::Current);

@@ -56,21 +56,7 @@ impl Resolver {
                     Quantifier::Exists => Node::Exists { bounds, body },
                 }
             }
-            Kind::Unbounded { quantifier, names, body } => {
-                let what = match quantifier.as_str() {
-                    "\\A" => "an unbounded \\A",
-                    "\\E" => "an unbounded \\E",
-                    "\\AA" => "\\AA",
-                    _ => "\\EE",
-                };
-                let part = self.within(scope, |this, scope| {
-                    for name in names {
-                        this.bind(scope, name);
-                    }
-                    this.expr(scope, body)
-                });
-                unsupported(what, vec![part])
-            }
+            Kind::Unbounded { quantifier, names, body } => self.unbounded(scope, quantifier, names, body),
             Kind::Choose { pattern, set: Some(set), body } => {
                 let (bound, body) = self.bound_one(scope, pattern, set, body);
                 Node::Choose { bound, body }
@@ -108,15 +94,9 @@ impl Resolver {
                 let updates = updates.iter().map(|update| self.update(scope, update)).collect();
                 Node::Except { function, updates }
             }
-            Kind::At => match scope.frame.find("@").map(|local| &local.kind) {
-                Some(LocalKind::Value(slot)) => Node::Local(*slot),
-                Some(LocalKind::Argument { slot, .. }) => Node::Argument(*slot),
-                _ => {
-                    let diagnostic = Diagnostic::new(site.span, "`@` is only allowed inside an `EXCEPT`")
-                        .help("it means the old value, after the `=` of an update");
-                    self.report(site, diagnostic, None);
-                    return self.broken(site);
-                }
+            Kind::At => match self.old_value(scope, site) {
+                Some(node) => node,
+                None => return self.broken(site),
             },
             Kind::Index { function, args } => {
                 let function = self.expr(scope, function);
@@ -152,6 +132,37 @@ impl Resolver {
             self.context.lists.insert(id);
         }
         id
+    }
+
+    /// A quantifier without a set, which is resolved for its problems only.
+    fn unbounded(&mut self, scope: &mut Scope, quantifier: &str, names: &[Name], body: &Expr) -> Node {
+        let what = match quantifier {
+            "\\A" => "an unbounded \\A",
+            "\\E" => "an unbounded \\E",
+            "\\AA" => "\\AA",
+            _ => "\\EE",
+        };
+        let part = self.within(scope, |this, scope| {
+            for name in names {
+                this.bind(scope, name);
+            }
+            this.expr(scope, body)
+        });
+        unsupported(what, vec![part])
+    }
+
+    /// `@`; `None` if it was reported.
+    fn old_value(&mut self, scope: &Scope, site: Site) -> Option<Node> {
+        match scope.frame.find("@").map(|local| &local.kind) {
+            Some(LocalKind::Value(slot)) => Some(Node::Local(*slot)),
+            Some(LocalKind::Argument { slot, .. }) => Some(Node::Argument(*slot)),
+            _ => {
+                let diagnostic = Diagnostic::new(site.span, "`@` is only allowed inside an `EXCEPT`")
+                    .help("it means the old value, after the `=` of an update");
+                self.report(site, diagnostic, None);
+                None
+            }
+        }
     }
 
     /// Resolves a `[x \in S |-> e]` that can refer to itself by a name.

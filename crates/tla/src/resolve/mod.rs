@@ -66,18 +66,8 @@ pub fn resolve(name: &str, text: &str, loader: &mut dyn Loader, strings: Strings
         strings: std::mem::take(&mut files.strings),
         problems: std::mem::take(&mut files.problems),
         files,
-        exprs: Exprs::default(),
-        definitions: Vec::new(),
-        variables: Vec::new(),
-        assumptions: Vec::new(),
         universes: vec![Universe::default()],
-        context: Context::default(),
-        stack: Vec::new(),
-        finished: Vec::new(),
-        recursive: Vec::new(),
-        substitutions: Vec::new(),
-        warnings: Vec::new(),
-        is_exhausted: false,
+        ..Resolver::default()
     };
     let Some(root) = root else {
         let Resolver { mut problems, files, .. } = resolver;
@@ -204,19 +194,12 @@ pub fn resolve_operator(
     let mut resolver = Resolver {
         strings: std::mem::take(&mut module.strings),
         problems,
-        files: Files::default(),
         exprs: std::mem::take(&mut module.exprs),
         definitions: std::mem::take(&mut module.definitions),
         variables: std::mem::take(&mut module.variables),
-        assumptions: Vec::new(),
         universes: vec![Universe::default()],
         context: std::mem::take(&mut module.context),
-        stack: Vec::new(),
-        finished: Vec::new(),
-        recursive: Vec::new(),
-        substitutions: Vec::new(),
-        warnings: Vec::new(),
-        is_exhausted: false,
+        ..Resolver::default()
     };
     for string in parse.identifiers.iter().chain(&parse.literals) {
         resolver.strings.intern(string);
@@ -285,6 +268,7 @@ fn with_stack<T>(inside: impl FnOnce() -> T) -> T {
 }
 
 /// The state of resolution.
+#[derive(Default)]
 struct Resolver {
     strings: Strings,
     problems: Problems,

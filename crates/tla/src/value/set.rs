@@ -126,14 +126,6 @@ impl Set {
         self.keys == Keys::Strings
     }
 
-    /// Its first and last element if it is an interval of integers.
-    pub fn as_interval(&self) -> Option<(i64, i64)> {
-        match self.keys {
-            Keys::Interval(low) => Some((low, low + self.len() as i64 - 1)),
-            _ => None,
-        }
-    }
-
     /// The index of an element.
     #[inline]
     pub fn position(&self, element: &Value) -> Result<Option<usize>> {

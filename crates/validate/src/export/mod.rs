@@ -86,7 +86,7 @@ pub fn export(spec: &TraceSpec<'_>, exported: &Exported<'_>) -> Result<Export, V
 impl From<Unwritten> for Problem {
     fn from(error: Unwritten) -> Problem {
         let help = "a history can be exported if `Next` takes this from a set that any module can name";
-        Problem::new(error.message).at(error.site, "this").help(Some(help.to_owned()))
+        Problem::new(error.message).at(error.site, "this").help(help.to_owned())
     }
 }
 

@@ -8,7 +8,7 @@ use omnilink_history::{History, Interval};
 use omnilink_search::{Spec, Successors};
 use omnilink_weak::{Action, Forms};
 
-/// What an object is.
+/// A kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Register,
