@@ -65,7 +65,8 @@ test('the page lists guards that were never false', async context => {
   }
   const { page, untilVerdict, end } = await open(address(golden));
   await untilVerdict();
-  await page.getByRole('tab', { name: 'coverage' }).click();
+  await page.getByRole('button', { name: /^More/ }).click();
+  await page.getByRole('menuitem', { name: 'Coverage' }).click();
   const parts = page.getByRole('region', { name: 'Coverage of each action' });
   await parts.waitFor();
   const rows = await parts.getByRole('row').allTextContents();

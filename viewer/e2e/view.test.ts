@@ -44,7 +44,7 @@ function urlOf(server: ChildProcess): Promise<string> {
 view('guard-false', 'opens at the failure, and only with the token', async url => {
   const { page, requests, errors, violations, untilVerdict, end } = await open(url);
   await untilVerdict();
-  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+  await selected(page).filter({ hasText: 'not legal' }).waitFor();
   assert.deepEqual(errors, []);
   assert.deepEqual(await violations(), []);
   assertAlone(requests, url);
@@ -111,7 +111,7 @@ view('guard-false', 'evaluates an expression in every state', async url => {
 view('queue-500k', 'loads only visible chunks', async url => {
   const { page, requests, untilVerdict, end } = await open(url);
   await untilVerdict();
-  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+  await selected(page).filter({ hasText: 'not legal' }).waitFor();
   await page.waitForTimeout(500);
   const chunks = () => new Set(requests.map(request => /chunk-\d+/.exec(request)?.[0]).filter(Boolean)).size;
   const first = chunks();

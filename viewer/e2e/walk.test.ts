@@ -53,14 +53,14 @@ async function runCommand(page: Page, title: string): Promise<void> {
 
 for (const name of ['guard-false', 'queue-100k']) {
   walk(name, 'by keys alone from the verdict to the conjunct to the operation', async (page, { conjunct, says }) => {
-    await selected(page).filter({ hasText: 'blocked' }).waitFor();
+    await selected(page).filter({ hasText: 'not legal' }).waitFor();
     // Moves away first, so that returning is observable.
     for (const key of ['j', 'j', 'j']) await page.keyboard.press(key);
-    await selected(page).filter({ hasNotText: 'blocked' }).waitFor();
+    await selected(page).filter({ hasNotText: 'not legal' }).waitFor();
     await tabTo(page, conjunct!);
     await page.screenshot({ path: picture(`${name}-conjunct.png`) });
     await page.keyboard.press('Enter');
-    await selected(page).filter({ hasText: 'blocked' }).waitFor();
+    await selected(page).filter({ hasText: 'not legal' }).waitFor();
     const announced = await page.getByRole('status').allTextContents();
     assert.ok(
       announced.some(text => text.includes(says.split(' ')[0]!)),
@@ -89,7 +89,7 @@ walk('queue-10k', 'a link restores the view', async (page, golden) => {
   const there = await selected(page).textContent();
   const other = await open(address(golden, hash));
   await other.untilVerdict();
-  await selected(other.page).filter({ hasNotText: 'blocked' }).waitFor();
+  await selected(other.page).filter({ hasNotText: 'not legal' }).waitFor();
   assert.equal(await selected(other.page).textContent(), there);
   await other.page.waitForTimeout(500);
   assert.equal(await other.page.evaluate(() => location.hash), hash);
@@ -136,34 +136,41 @@ walk('guard-false', 'an assumption hides interpretations that violate it', async
     .first()
     .click();
   await page
-    .getByText(/\d of \d+ interpretations fit/)
+    .getByText(/\d of \d+ orders fit/)
     .first()
     .waitFor();
   await page.waitForFunction(() => location.hash.includes('focus='));
   await page.screenshot({ path: picture('focus.png') });
 });
 
-walk('builtin', 'operations that contradict each other are marked, and no states are shown', async page => {
-  const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
-  assert.match(label ?? '', /contradict each other: .*enqueue\("second"\).*dequeue\(\) = "second"/);
-  const side = await page.getByRole('complementary', { name: 'Explanation' }).textContent();
-  assert.match(side ?? '', /contradict each other, regardless of all others/);
-  assert.doesNotMatch(side ?? '', /possible state|No operation could be next/);
-});
+walk(
+  'builtin',
+  'operations that contradict each other are a chain, one of them fails, and no states are shown',
+  async page => {
+    const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
+    assert.match(label ?? '', /not legal: \S+ dequeue\(\) = "\w+"/);
+    const side = page.getByRole('complementary', { name: 'Explanation' });
+    assert.ok((await side.locator('.chain li').count()) > 1);
+    assert.match((await side.textContent()) ?? '', /Together these contradict each other/);
+    assert.doesNotMatch((await side.textContent()) ?? '', /possible state|No operation could be next/);
+    assert.equal(await page.locator('.part .box.blocked').count(), 1);
+    await page.getByRole('grid', { name: 'Operations, by start' }).getByRole('row').first().waitFor();
+  },
+);
 
 walk('program-order', 'every blocked operation is named, and the page opens at the first', async page => {
-  await selected(page).filter({ hasText: 'blocked' }).filter({ hasText: 'elem: 2' }).waitFor();
+  await selected(page).filter({ hasText: 'not legal' }).filter({ hasText: 'elem: 2' }).waitFor();
   const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
-  assert.match(label ?? '', /blocked: .*Dequeue\(\) = elem: 2.*Dequeue\(\) = elem: 3/);
+  assert.match(label ?? '', /not legal: .*Dequeue\(\) = elem: 2.*Dequeue\(\) = elem: 3/);
   await page.screenshot({ path: picture('program-order.png') });
 });
 
 walk('interpretations', 'an operation that took some steps is still blocked', async page => {
-  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+  await selected(page).filter({ hasText: 'not legal' }).waitFor();
   await page.keyboard.press('j');
-  await selected(page).filter({ hasNotText: 'blocked' }).waitFor();
+  await selected(page).filter({ hasNotText: 'not legal' }).waitFor();
   await page.keyboard.press('k');
-  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+  await selected(page).filter({ hasText: 'not legal' }).waitFor();
 });
 
 walk('interpretations', 'the toolbar is one line', async page => {
@@ -192,14 +199,14 @@ walk('queue-100k', 'shows the whole history', async page => {
   await page.screenshot({ path: picture('whole.png') });
   assert.ok((await nodes(page)) <= 2000);
   await page.keyboard.press('e');
-  await selected(page).filter({ hasText: 'blocked' }).waitFor();
+  await selected(page).filter({ hasText: 'not legal' }).waitFor();
 });
 
 walk('guard-false', 'print has the verdict and the reasons', async (page, { conjunct }) => {
   await page.emulateMedia({ media: 'print' });
   for (const place of [
     page.getByRole('heading', { level: 1 }),
-    page.getByRole('heading', { name: 'Why it is rejected' }),
+    page.getByRole('heading', { name: 'The rule it breaks' }),
     page.getByRole('complementary', { name: 'Explanation' }).getByText(conjunct!).first(),
   ]) {
     assert.ok(await place.isVisible());
@@ -296,7 +303,7 @@ walk('hostile', 'recorded markup is inert', async page => {
 });
 
 walk('hostile', 'long values do not leave the smallest part', async page => {
-  const card = (await page.getByRole('region', { name: 'Smallest failing part' }).locator('.card').boundingBox())!;
+  const card = (await page.getByRole('region', { name: 'What happened' }).locator('.card').boundingBox())!;
   for (const box of await page.locator('.part .box').all()) {
     const { x, width } = (await box.boundingBox())!;
     assert.ok(x + width <= card.x + card.width, `${(await box.textContent())?.slice(0, 60)} ends at ${x + width}`);
@@ -315,7 +322,7 @@ walk('missed', 'an operation that missed others links to them', async page => {
 });
 
 walk('views', 'the page says what operations may see', async page => {
-  const why = page.getByRole('region', { name: 'Why it is rejected' });
+  const why = page.getByRole('region', { name: 'The rule it breaks' });
   for (const words of ['not explained', 'has to see', 'may miss']) await why.getByText(words).first().waitFor();
 });
 

@@ -1,36 +1,40 @@
-// The page: verdict above, timeline and tabs on the left, explanation on the right.
+// The page: the verdict above; on the left what happened, the timeline and the tabs; on the right the explanation.
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { RunHead } from './data/types.ts';
+import { openTab } from './commands.ts';
+import type { IndexHead, RunHead } from './data/types.ts';
 import { followKeys } from './keys.ts';
 import { Help, Palette } from './palette.tsx';
 import { Banner } from './panels/banner.tsx';
 import { CompareTab } from './panels/comparetab.tsx';
 import { CoverTab, SearchTab } from './panels/covertab.tsx';
+import { Dropdown, step } from './panels/dropdown.tsx';
 import { followFilter } from './panels/find.ts';
 import { followFit, followPlaces, pending } from './panels/focus.ts';
 import { headline } from './panels/headline.ts';
 import { IndexPage } from './panels/indexpage.tsx';
-import { Interpretations } from './panels/interpretations.tsx';
 import { LatencyTab } from './panels/latencytab.tsx';
-import { announcement, followAnnounce, followWidth, openMenu, toast } from './panels/local.ts';
+import { announcement, followAnnounce, followWidth, openMenu, toast, ways } from './panels/local.ts';
 import { LogTab } from './panels/logtab.tsx';
 import { ContextMenu } from './panels/menu.tsx';
+import { MonitorPage } from './panels/monitor.tsx';
+import { Orders } from './panels/orders.tsx';
 import { ScheduleTab } from './panels/schedule.tsx';
 import { Side } from './panels/side.tsx';
 import { SpecTab } from './panels/spectab.tsx';
 import { StateTab } from './panels/statetab.tsx';
 import { Steps } from './panels/steps.tsx';
+import { TABS, tabNow, tabRow } from './panels/tabs.ts';
 import { Chips, complete, Legend, Toolbar } from './panels/toolbar.tsx';
-import { blocked, collapsed, contradicting, head, history, problem, selection, states, tab, theme } from './state.ts';
+import { What } from './panels/window.tsx';
+import { blocked, collapsed, head, history, problem, SMALL, selection, tab, theme } from './state.ts';
 import { followLink, readEarly } from './sync.ts';
 import { brief, paragraph } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
 import { Paper } from './timeline/paper.tsx';
 import { Timeline } from './timeline/timeline.tsx';
 import './style.css';
-import { stuckIn, verdictView } from './data/verdict.ts';
 
 const link = readEarly();
 
@@ -55,11 +59,11 @@ export function App() {
   const page = head.value;
   useEffect(() => {
     // Without a failure, no lane is uninvolved.
-    if (page?.kind === 'run' && blocked.value === null && contradicting.value.length === 0) collapsed.value = false;
+    if (page?.kind === 'run' && blocked.value === null) collapsed.value = false;
   }, [page]);
   useEffect(() => {
     if (page?.kind === 'run')
-      document.title = `${headline(page.report, page.assumed ?? []).word} · ${brief(page.report.history.name, 80)} · OmniLink`;
+      document.title = `${headline(page.report, page.assumed ?? []).word.replaceAll('`', '')} · ${brief(page.report.history.name, 80)} · OmniLink`;
     else if (page) document.title = `Runs of ${brief(page.name, 80)} · OmniLink`;
   }, [page]);
   return (
@@ -67,7 +71,7 @@ export function App() {
       <a class="skip" href="#main" onClick={focusMain}>
         Skip to the explanation
       </a>
-      {page === null ? <Waiting /> : page.kind === 'index' ? <IndexPage head={page} /> : <RunPage page={page} />}
+      {page === null ? <Waiting /> : page.kind === 'index' ? <Many head={page} /> : <RunPage page={page} />}
       <ContextMenu />
       <Palette />
       <Help />
@@ -87,6 +91,10 @@ function Toast() {
       {toast.value}
     </div>
   );
+}
+
+function Many({ head }: { head: IndexHead }) {
+  return head.monitor ? <MonitorPage head={head} monitor={head.monitor} /> : <IndexPage head={head} />;
 }
 
 function hasTimeline(page: RunHead): boolean {
@@ -144,18 +152,20 @@ function RunPage({ page }: { page: RunHead }) {
       <Banner head={page} />
       <main id="main" class="left" tabIndex={-1}>
         {hasTimeline(page) && stage.value >= 1 && (
-          <section class="upper" aria-label="Timeline">
-            <h2 class="offscreen">Timeline</h2>
-            <Toolbar />
-            <Chips />
-            <Overview />
-            <Timeline onContext={onContext} />
-            <Paper />
-            <Legend />
-            <Toast />
-          </section>
+          <>
+            <What report={page.report} />
+            <section class="upper" aria-label="Timeline">
+              <Toolbar />
+              <Chips />
+              {history.value && history.value.timeline.ranks > SMALL && <Overview />}
+              <Timeline onContext={onContext} />
+              <Paper />
+              <Legend />
+              <Toast />
+            </section>
+          </>
         )}
-        {stage.value >= 2 && <Tabs page={page} />}
+        {stage.value >= 2 && <Tabs />}
       </main>
       {stage.value >= 1 && <Side report={page.report} />}
     </div>
@@ -167,59 +177,37 @@ function onContext(at: number, x: number, y: number): void {
   if (name) openMenu({ x, y, name });
 }
 
-const TABS: Record<string, { title: string; draw: () => preact.JSX.Element | null }> = {
-  steps: { title: 'Steps', draw: () => <Steps /> },
-  schedule: { title: 'Schedule', draw: () => <ScheduleTab /> },
-  interpretations: { title: 'Interpretations', draw: () => <Interpretations /> },
-  state: { title: 'State', draw: () => <StateTab /> },
-  spec: { title: 'Spec', draw: () => <SpecTab /> },
-  compare: { title: 'Compare', draw: () => <CompareTab /> },
-  log: { title: 'Log', draw: () => <LogTab /> },
-  latency: { title: 'Latency', draw: () => <LatencyTab /> },
-  coverage: { title: 'Coverage', draw: () => <CoverTab /> },
-  search: { title: 'Search', draw: () => <SearchTab /> },
+const PANELS: Record<string, () => preact.JSX.Element | null> = {
+  schedule: () => <ScheduleTab />,
+  steps: () => <Steps />,
+  state: () => <StateTab />,
+  spec: () => <SpecTab />,
+  log: () => <LogTab />,
+  compare: () => <CompareTab />,
+  interpretations: () => <Orders />,
+  search: () => <SearchTab />,
+  latency: () => <LatencyTab />,
+  coverage: () => <CoverTab />,
 };
 
-/** The tabs that have content. Their order is the same on all pages. */
-function tabsOf({ report, compared }: RunHead): string[] {
-  const { kind } = verdictView(report);
-  // A contradiction comes without an order, so there are no interpretations and no states.
-  const hasStates = contradicting.value.length === 0 && kind !== 'inconclusive';
-  const hasSteps = (history.value?.timeline.steps ?? 0) > 0;
-  const without: Record<string, boolean> = {
-    steps: kind === 'inconclusive' && !hasSteps,
-    interpretations: !hasStates || kind !== 'stuck',
-    state: !hasStates,
-    schedule: !report.interleaving,
-    compare: !compared,
-    // Events of a log have no duration.
-    latency: history.value?.hasPoints !== false,
-  };
-  return Object.keys(TABS).filter(name => !without[name]);
-}
+const more = signal(false);
 
-function Tabs({ page }: { page: RunHead }) {
-  const names = tabsOf(page);
-  // If the search found no order, how far it came.
-  const first = names.includes('steps') ? 'steps' : 'search';
-  const chosen = names.includes(tab.value) ? tab.value : first;
-  const several = states.value?.part.endings.length ?? 0;
-  const all = Math.max(several, stuckIn(page.report)?.interpretations.length ?? 0);
+function Tabs() {
+  const { shown, more: others } = tabRow.value;
+  const chosen = tabNow.value;
   const onKey = (event: KeyboardEvent) => {
-    const at = names.indexOf(chosen);
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: names.length - 1 }[event.key];
+    const at = shown.indexOf(chosen);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: shown.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    const name = names[(to + names.length) % names.length]!;
-    tab.value = name;
-    document.getElementById(`tab-${name}`)?.focus();
+    openTab(shown[(to + shown.length) % shown.length]!);
   };
   return (
     <section class="lower" aria-label="Details">
-      <h2 class="offscreen">{TABS[chosen]!.title}</h2>
+      <h2 class="offscreen">{TABS[chosen]}</h2>
       <div class="bar">
         <div class="tabs" role="tablist" aria-label="Details" onKeyDown={onKey}>
-          {names.map(name => (
+          {shown.map(name => (
             <button
               type="button"
               role="tab"
@@ -229,15 +217,34 @@ function Tabs({ page }: { page: RunHead }) {
               tabIndex={name === chosen ? 0 : -1}
               onClick={() => (tab.value = name)}
             >
-              {TABS[name]!.title}
-              {name === 'interpretations' && several > 1 && <span class="quiet"> {all}</span>}
+              {TABS[name]}
+              {name === 'interpretations' && <span class="quiet"> {ways.value}</span>}
             </button>
           ))}
         </div>
+        {others.length > 0 && (
+          <Dropdown open={more} name="More" title="More tabs" sign="More ▾" first="[role=menuitem]" step={step}>
+            <div class="menu" role="menu" aria-label="More">
+              {others.map(name => (
+                <button
+                  type="button"
+                  role="menuitem"
+                  tabIndex={-1}
+                  onClick={() => {
+                    more.value = false;
+                    openTab(name);
+                  }}
+                >
+                  {TABS[name]}
+                </button>
+              ))}
+            </div>
+          </Dropdown>
+        )}
         <Legend />
       </div>
       <div class="panel" role="tabpanel" id={`panel-${chosen}`} aria-labelledby={`tab-${chosen}`} tabIndex={0}>
-        {TABS[chosen]!.draw()}
+        {PANELS[chosen]!()}
       </div>
     </section>
   );

@@ -18,6 +18,7 @@ import {
   walkLane,
   ways,
 } from './panels/local.ts';
+import { TABS, tabsNow } from './panels/tabs.ts';
 import {
   allEndings,
   assumed,
@@ -30,17 +31,14 @@ import {
   laneOrder,
   pan,
   report,
-  run,
   scale,
   selection,
   setScale,
   showFailure,
   showWhole,
-  smallestPart,
   type Theme,
   tab,
   theme,
-  toggleOnlyPart,
   zoom,
 } from './state.ts';
 import { address } from './sync.ts';
@@ -58,7 +56,6 @@ export interface Command {
 }
 
 const isRun = () => report.value !== null;
-const hasSchedule = () => !!report.value?.interleaving;
 const several = () => ways.value > 1;
 
 /** Switches to the next theme. */
@@ -91,7 +88,8 @@ export function cycle(by: number): void {
   if (open.length > 0) choose(open[(at + by + open.length) % open.length]!);
 }
 
-function openTab(name: string): void {
+/** Opens a tab and focuses it. */
+export function openTab(name: string): void {
   tab.value = name;
   requestAnimationFrame(() => document.getElementById(`tab-${name}`)?.focus());
 }
@@ -152,12 +150,12 @@ export const COMMANDS: Command[] = [
   },
   {
     group: 'Navigate',
-    title: 'Go to the earliest step where a blocked operation could be next',
+    title: 'Go to the earliest step where the failing operation could be next',
     keys: ['r'],
     run: () => void reveal(),
     when: () => blocked.value !== null,
   },
-  { group: 'Navigate', title: 'Next interpretation', keys: ['x'], run: () => cycle(1), when: several },
+  { group: 'Navigate', title: 'Next order', keys: ['x'], run: () => cycle(1), when: several },
   { group: 'Navigate', title: 'Go to the explanation', keys: ['y'], run: () => focusExplanation(), when: isRun },
   { group: 'Navigate', title: 'Assume an order or a state', keys: ['p'], run: openSelectionMenu, when: isRun },
   { group: 'Find', title: 'Find operations', keys: ['/'], run: focusFilter },
@@ -172,17 +170,10 @@ export const COMMANDS: Command[] = [
   },
   {
     group: 'View',
-    title: 'Show all interpretations at once',
+    title: 'Show all possible orders at once',
     keys: [],
     run: () => (allEndings.value = !allEndings.value),
     when: several,
-  },
-  {
-    group: 'View',
-    title: 'Show only the smallest failing part',
-    keys: ['m'],
-    run: toggleOnlyPart,
-    when: () => smallestPart.value.length > 0,
   },
   {
     group: 'View',
@@ -193,32 +184,24 @@ export const COMMANDS: Command[] = [
   },
   {
     group: 'View',
-    title: 'Order lanes by their part in the failure, by name or by node',
+    title: 'Order lanes by name or by node',
     keys: ['l'],
     run: () => {
-      const next = { failure: 'name', name: history.value?.hasNodes ? 'node' : 'failure', node: 'failure' } as const;
-      laneOrder.value = next[laneOrder.value];
-      notify(laneOrder.value === 'failure' ? 'lanes by their part in the failure' : `lanes by ${laneOrder.value}`);
+      laneOrder.value = laneOrder.value === 'name' ? 'node' : 'name';
+      notify(`lanes by ${laneOrder.value}`);
     },
-    when: isRun,
+    when: () => history.value?.hasNodes === true,
   },
   { group: 'View', title: 'Next theme', keys: [], run: nextTheme },
-  { group: 'View', title: 'Tab: Steps', keys: [], run: () => openTab('steps'), when: isRun },
-  { group: 'View', title: 'Tab: Interpretations', keys: [], run: () => openTab('interpretations'), when: several },
-  { group: 'View', title: 'Tab: State', keys: [], run: () => openTab('state'), when: isRun },
-  { group: 'View', title: 'Tab: Spec', keys: [], run: () => openTab('spec'), when: isRun },
-  { group: 'View', title: 'Tab: Log', keys: [], run: () => openTab('log'), when: isRun },
-  { group: 'View', title: 'Tab: Schedule', keys: [], run: () => openTab('schedule'), when: hasSchedule },
-  { group: 'View', title: 'Tab: Compare', keys: [], run: () => openTab('compare'), when: () => !!run.value?.compared },
-  {
-    group: 'View',
-    title: 'Tab: Latency',
-    keys: [],
-    run: () => openTab('latency'),
-    when: () => history.value?.hasPoints === false,
-  },
-  { group: 'View', title: 'Tab: Coverage', keys: [], run: () => openTab('coverage'), when: isRun },
-  { group: 'View', title: 'Tab: Search', keys: [], run: () => openTab('search'), when: isRun },
+  ...Object.entries(TABS).map(
+    ([name, title]): Command => ({
+      group: 'View',
+      title: `Tab: ${title}`,
+      keys: [],
+      run: () => openTab(name),
+      when: () => tabsNow.value.includes(name),
+    }),
+  ),
   { group: 'Share', title: 'Copy link to this view', keys: ['c'], run: copyLink },
   { group: 'Share', title: 'Copy as Markdown', keys: [], run: copyMarkdown, when: isRun },
   { group: 'Share', title: 'Save the timeline as SVG', keys: [], run: () => void saveImage('svg'), when: isRun },

@@ -129,25 +129,24 @@ async function go(name: string): Promise<void> {
 /** Every sign of the page, and its meaning. */
 const SIGNS: [sign: string, meaning: string][] = [
   ['✓', 'placed: the operation is in the order; the thick tick in its box is where it takes effect'],
-  ['✗', 'blocked: it fits nowhere, or it breaks an invariant'],
+  ['✗', 'not legal: no order allows it, or it breaks an invariant'],
   ['…', 'waiting: it could be next, but is not placed'],
   ['·', 'it began after the failure, or is not in the order'],
   ['○', 'not counted: it failed without effect, or was checked separately'],
   ['?', 'unknown: its part of the order is not loaded'],
-  ['◐', 'partway: the operation takes effect in several steps, and continues after this one'],
-  ['≠', 'from this step on, interpretations lead to different states'],
-  ['<', 'assume that this operation takes effect before another'],
-  ['=', 'assume the state after this step'],
+  ['1, 2', 'in the smallest part: the order in which its operations take effect'],
+  ['continues', 'the operation takes effect in several steps, and goes on after this one'],
+  ['orders part', 'from this step on, the possible orders lead to different states'],
+  ['before…', 'assume that this operation takes effect before another, which you choose next'],
+  ['assume', 'assume the state after this step'],
   ['A, B', 'the possible states; an underlined value differs between them'],
-  ['old → new', 'struck out: removed; underlined: added'],
-  ['event no.', 'the axis counts beginnings and ends of operations in their order; Time uses recorded times'],
+  ['1→10', 'a function: 1 is mapped to 10'],
+  ['old → new', 'struck out: removed; underlined: added; –: nothing changed'],
+  ['event', 'the axis counts beginnings and ends of operations in their order; Time uses recorded times'],
+  ['−4 … 0', 'times are relative to the end of the failing operation'],
   ...Object.values(OUTCOMES).map(({ word, meaning }): [string, string] => [word, meaning]),
-  [
-    'configs on return',
-    'how many configurations, different orders still open, there were when operations returned: high is hard',
-  ],
   ['in flight', 'how many operations ran at once'],
-  ['‹ legal until here', 'the blocked operation would have been legal up to there, or from there on'],
+  ['‹ legal until here', 'the failing operation would have been legal up to there, or from there on'],
 ];
 
 const GROUPS = ['Move', 'Navigate', 'Find', 'View', 'Share', 'Other'] as const;
@@ -229,11 +228,10 @@ export function Help() {
           </dl>
           <h3>Glossary</h3>
           <p>
-            An operation is one call; it took effect at some point within its timebox, from its call to its return. An
-            interpretation is an order of operations that explains the history up to the failure. Placed operations are
-            in it. The blocked operation fits nowhere. Waiting operations must come after it. Operations that are not
-            counted returned before the failure and are in no order: they failed without effect, or are checked
-            separately.
+            An operation is one call; it took effect at some point within its timebox, from its call to its return. A
+            possible order explains the history up to the failure; placed operations are in it. No order allows the
+            failing operation. Waiting operations must come after it. Operations that are not counted returned before
+            the failure and are in no order: they failed without effect, or are checked separately.
           </p>
         </>
       )}

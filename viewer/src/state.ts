@@ -45,7 +45,8 @@ export const allEndings = signal(false);
 export const filter = signal('');
 /** The places that match the filter, in increasing order; null if there is no filter. */
 export const matches = signal<number[] | null>(null);
-export const tab = signal('steps');
+/** The chosen tab; empty for the first of the page. */
+export const tab = signal('');
 /** Assumptions of the user, such as `T0:12 < T3:7`. `assumed` has those of the verdict. */
 export const focus = signal<string[]>([]);
 /** Expressions to evaluate in every state. */
@@ -60,10 +61,8 @@ export const pins = signal<number[]>([]);
 /** True if lanes not involved in the failure are hidden. */
 export const collapsed = signal(true);
 
-/** The order of lanes: those involved in the failure first; by name, which is the same on every page; or by node. */
-export const laneOrder = signal<'failure' | 'name' | 'node'>('failure');
-/** True if operations outside the smallest failing part are dimmed. */
-export const onlyPart = signal(false);
+/** The order of lanes: by name, or by node and name. */
+export const laneOrder = signal<'name' | 'node'>('name');
 
 /** The head of a page about one history; null on an index page. */
 export const run = computed<RunHead | null>(() => (head.value?.kind === 'run' ? head.value : null));
@@ -78,8 +77,7 @@ export const isStale = computed(() => !!run.value?.served?.assume && !isSame(ans
 /** The places of the blocked operations. In program order there may be several. If the report says which operation
  * made an invariant false, it is that one: the others could merely not be placed after it. */
 export const allBlocked = computed<number[]>(() => {
-  const verdict = report.value ? verdictView(report.value) : null;
-  const places = verdict ? failingOps(verdict).map(placeOf) : [];
+  const places = report.value ? failingOps(verdictView(report.value), report.value.operations).map(placeOf) : [];
   return places.filter(place => place !== null);
 });
 
@@ -89,34 +87,28 @@ export const brokenBy = computed<string | null>(() => {
   return verdict?.kind === 'invariant' && verdict.broke?.length ? verdict.invariant : null;
 });
 
-/** What is wrong with the operations in `allBlocked`: `blocked`, or `breaks AtMostOne`. */
+/** What is wrong with the operations in `allBlocked`: `not legal`, or `breaks AtMostOne`. */
 export const failureWord = computed<string>(() =>
-  brokenBy.value === null ? 'blocked' : `breaks ${brief(brokenBy.value, 60)}`,
+  brokenBy.value === null ? 'not legal' : `breaks ${brief(brokenBy.value, 60)}`,
 );
 
 /** The place of the first blocked operation, where the page opens. */
 export const blocked = computed<number | null>(() => allBlocked.value[0] ?? null);
 
-/** Places of operations that contradict each other regardless of all others, by start. A procedure that does not search
- * reports these instead of a blocked operation. Empty for any other verdict. */
+/** The moment that times are relative to: the end of the failing operation, or else the first event. */
+export const reference = computed<number>(() => {
+  const past = history.value;
+  const op = past && past.version.value >= 0 && blocked.value !== null ? past.op(blocked.value) : null;
+  return op ? (op.end ?? op.start) : 0;
+});
+
+/** Places of operations that contradict each other regardless of all others, by start: that of `blocked` and those that
+ * it contradicts. Empty for any other verdict. */
 export const contradicting = computed<number[]>(() => {
   const verdict = report.value ? verdictView(report.value) : null;
   if (verdict?.kind !== 'contradiction') return [];
   const places = verdict.operations.map(placeOf).filter(place => place !== null);
   return places.sort((a, b) => a - b);
-});
-
-/** Places of the smallest failing part, by start. Empty if the report has none. */
-export const smallestPart = computed<number[]>(() => {
-  const verdict = report.value ? verdictView(report.value) : null;
-  const ops =
-    verdict?.kind === 'stuck'
-      ? (verdict.window?.operations ?? [])
-      : verdict?.kind === 'contradiction'
-        ? verdict.operations
-        : [];
-  const places = ops.map(placeOf).filter(place => place !== null);
-  return [...new Set(places)].sort((a, b) => a - b);
 });
 
 /** Places of operations, other than the blocked ones, that could be next but are not placed. */
@@ -177,6 +169,9 @@ export function statusOf(at: number): Status {
   const here = past?.chunkOf(at);
   const stuck = blocked.value;
   const there = stuck === null ? null : past?.chunkOf(stuck);
+  if (contradicting.value.length > 0) {
+    return at === stuck ? 'blocked' : contradicting.value.includes(at) ? 'placed' : 'after';
+  }
   if (!past || !verdict || !here || there === undefined || (stuck !== null && !there)) return 'unknown';
   const last = stepOf(at);
   const i = at - here.first;
@@ -184,7 +179,7 @@ export function statusOf(at: number): Status {
   return statusFrom({
     verdict: verdict.kind,
     order: report.value!.order,
-    isBlocked: allBlocked.value.includes(at) || contradicting.value.includes(at),
+    isBlocked: allBlocked.value.includes(at),
     isWaiting: waiting.value.has(at),
     step: last === null ? (recent.value.get(at) ?? null) : stepAt(last),
     hasSteps: () => hasOrder && past.hasSteps(here.from[i]!, here.to[i]!),
@@ -193,6 +188,26 @@ export function statusOf(at: number): Status {
     isFinished: here.end[i] !== Number.POSITIVE_INFINITY,
     failure: there && stuck !== null ? there.to[stuck - there.first]! : null,
   });
+}
+
+/** The sign and the words of a status. */
+export function statusWords(status: Status): [sign: string, words: string] {
+  const isContradiction = contradicting.value.length > 0;
+  const isTimed = blocked.value !== null && report.value?.order === 'real-time';
+  switch (status) {
+    case 'placed':
+      return isContradiction ? ['', 'contradicts it'] : ['✓', 'placed'];
+    case 'blocked':
+      return ['✗', failureWord.value];
+    case 'waiting':
+      return ['…', 'waiting'];
+    case 'after':
+      return ['·', isContradiction ? 'no part of it' : isTimed ? 'after the failure' : 'not in the order'];
+    case 'uncounted':
+      return ['○', 'not counted'];
+    case 'unknown':
+      return ['?', 'unknown'];
+  }
 }
 
 /** Selects an operation, and its last step if it has one. Selecting the blocked operation selects the failure, even if
@@ -230,7 +245,7 @@ function widthFor(op: Op): number {
 }
 
 /** A history of at most this many ranks is shown whole: about 32 operations, whose names are still legible. */
-const SMALL = 64;
+export const SMALL = 64;
 
 /** Shows the failure, with most of the viewport before it. Without a failure, shows where the search was widest, or the
  * end of the order if that is unknown. */
@@ -280,27 +295,7 @@ async function goTo(find: (past: History) => Promise<number | null>, selects = t
   from = Math.max(first, Math.min(from, last - width));
   batch(() => {
     showRange('order', from, from + width);
-    if (conflicting.length === 0 && (selects || blocked.value === at)) select(at);
-  });
-}
-
-/** Dims operations outside the smallest failing part and shows all of it, or ends that. */
-export function toggleOnlyPart(): void {
-  const past = history.value;
-  const places = smallestPart.value;
-  onlyPart.value = !onlyPart.value && places.length > 0;
-  if (!past || !onlyPart.value) return;
-  void Promise.all(places.map(place => past.ensure(place, place))).then(() => {
-    const ops = places.map(place => past.op(place)).filter(op => op !== null);
-    if (ops.length === 0 || !onlyPart.value) return;
-    const from = Math.min(...ops.map(op => op.from));
-    const to = Math.max(...ops.map(op => (op.end === null ? op.from + 1 : op.to)));
-    const room = Math.max(2, (to - from) / 20);
-    const range = viewport.value;
-    const ends = ops.map(op => interval(op)).map(([start, end], at) => [start, ops[at]!.end === null ? start : end]);
-    const isVisible = ends.every(([start, end]) => start! >= range.from && end! <= range.to);
-    const wide = Math.max(...ends.map(([, end]) => end!)) - Math.min(...ends.map(([start]) => start!));
-    if (!isVisible || wide < (range.to - range.from) / 4) showRange('order', from - room, to + room);
+    if (selects || conflicting.length > 0 || blocked.value === at) select(blocked.value ?? at);
   });
 }
 

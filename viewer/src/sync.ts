@@ -101,7 +101,7 @@ async function replace(link: Link): Promise<void> {
     await setAssumptions(link.focus);
   }
   batch(() => {
-    tab.value = 'steps';
+    tab.value = '';
     filter.value = '';
     ending.value = 0;
     clear();
@@ -121,7 +121,7 @@ function current(): string {
   // A link to an operation alone selects its last step, or the failure for the blocked operation.
   const leads = at === null ? null : at === blocked.value ? null : stepOf(at);
   if (at !== null && step.value !== null && stepOf(at) !== null && step.value !== leads) link.step = step.value + 1;
-  if (tab.value !== 'steps') link.tab = tab.value;
+  if (tab.value) link.tab = tab.value;
   if (ending.value > 0) link.ending = ending.value + 1;
   if (filter.value) link.q = filter.value;
   return format(link);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { duration, moment } from '../src/data/clock.ts';
+import { duration, moment, offset } from '../src/data/clock.ts';
 
 test('durations have a suitable unit', () => {
   const ns = [0, 840, 12_300, 12_345_678, 1_500_000_000, 90e9].map(ticks => duration(ticks, 'ns'));
@@ -10,6 +10,17 @@ test('durations have a suitable unit', () => {
   assert.equal(duration(1, 'steps'), '1 step');
   assert.equal(duration(1234, 'steps'), '1,234 steps');
   assert.equal(duration(1234, null), '1,234 ticks');
+});
+
+test('moments before and after another have a sign', () => {
+  assert.deepEqual(
+    [-1_670_000, 0, 840].map(ticks => offset(ticks, 'ns')),
+    ['−1.67 ms', '0', '+840 ns'],
+  );
+  assert.deepEqual(
+    [-16_000, 12].map(ticks => offset(ticks, null)),
+    ['−16,000', '+12'],
+  );
 });
 
 test('moments are exact to the step of an axis', () => {

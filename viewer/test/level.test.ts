@@ -41,7 +41,7 @@ function draw(history: History, { report }: RunHead, selection: number | null): 
     ending: 0,
     allEndings: false,
     matches: null,
-    part: null,
+    contradicting: [],
     note: '',
     statusOf: () => 'placed',
   };

@@ -9,6 +9,7 @@ import { entryAt, placeOfStep } from '../src/data/unlogged.ts';
 import { SvgPen } from '../src/export/svg.ts';
 import { markdown } from '../src/markdown.ts';
 import { compareLogged, plainField } from '../src/panels/compare.ts';
+import { jsonText } from '../src/panels/logged.tsx';
 import { assumptionText } from '../src/panels/words.ts';
 import { drawLanes, type Picture } from '../src/timeline/draw.ts';
 import { arrange } from '../src/timeline/lanes.ts';
@@ -45,7 +46,7 @@ function picture(history: History, head: RunHead, from: number, to: number): Pic
     ending: 0,
     allEndings: false,
     matches: null,
-    part: null,
+    contradicting: [],
     note: '',
     statusOf: at => (at === BLOCKED ? 'blocked' : at < BLOCKED ? 'placed' : 'after'),
   };
@@ -113,8 +114,8 @@ test('messages are arrows, and unlogged steps are dashed', async () => {
   const whole = draw(-0.5, 6.5);
   const heads = (svg: string) => svg.match(/<polyline [^>]*fill="#muted"/g)?.length ?? 0;
   assert.equal(heads(whole.svg), MESSAGES.length);
-  assert.match(whole.svg, /TMRcvPrepared\(/);
-  assert.match(whole.svg, /✗ TMCommit\(\)/);
+  assert.match(whole.svg, /TMRcvPrepared /);
+  assert.match(whole.svg, /✗ TMCommit/);
   assert.equal(whole.svg.match(/stroke-dasharray="2 2"/g)?.length, UNLOGGED.length);
   const steps = whole.scene.hidden;
   assert.deepEqual(
@@ -207,24 +208,29 @@ test('fields without a variable are kept', () => {
   assert.equal(plainField('"plain"'), '"plain"');
 });
 
+test('a line of a log is shown field by field, with all digits', () => {
+  const text = '{"name":"a, b","ts":1794865571833535072,"log":[1,2],"cut":"x...';
+  assert.equal(jsonText(text), '{"name":"a, b",\n"ts":1794865571833535072,\n"log":[1,2],\n"cut":"x...');
+});
+
 test('assumptions about events have words', () => {
   const parts = logParts();
   const { report } = JSON.parse(new TextDecoder().decode(parts.get('head'))) as { report: Report };
   const words = (assumption: Assumption) => assumptionText(report, assumption);
-  assert.equal(words({ kind: 'event-dropped', event: 0 }), 'without tm:2 TMCommit()');
+  assert.equal(words({ kind: 'event-dropped', event: 0 }), 'without `tm TMCommit`');
   assert.equal(
     words({ kind: 'step-inserted', action: 'Lose', before: 0 }),
-    'with an unlogged step `Lose` before tm:2 TMCommit()',
+    'with a step `Lose` that is not in the log, before `tm TMCommit`',
   );
-  assert.equal(words({ kind: 'not-complete', variable: 'msgs' }), 'if `msgs` may change unlogged');
+  assert.equal(words({ kind: 'not-complete', variable: 'msgs' }), 'if `msgs` may change without an event');
   assert.equal(
     words({ kind: 'other-field', event: 0, field: 'tmState = "init"' }),
-    'if tm:2 TMCommit() had told `tmState = "init"`',
+    'if the log of `tm TMCommit` had `tmState = "init"`',
   );
   assert.equal(
     words({ kind: 'field-ignored', event: 0, field: 'term = 1' }),
-    'without the condition `term = 1` on tm:2 TMCommit()',
+    'without the condition `term = 1` on `tm TMCommit`',
   );
-  assert.equal(words({ kind: 'exchanged', first: 0, second: 0 }), 'with tm:2 TMCommit() after tm:2 TMCommit()');
-  assert.match(markdown(report, [], null), /- without tm:2 TMCommit\(\): the whole history is accepted/);
+  assert.equal(words({ kind: 'exchanged', first: 0, second: 0 }), 'with `tm TMCommit` after `tm TMCommit`');
+  assert.match(markdown(report, [], null), /- without \\`tm TMCommit\\`: the whole history is accepted/);
 });

@@ -1,4 +1,4 @@
-// Short names: values stay, because they tell operations apart.
+// Short names: the action always stays, and values as long as they fit.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,22 +16,27 @@ test('a short name has the action and the values', () => {
   assert.equal(named('Put', [`[id |-> ${'7'.repeat(60)}8]`], []), 'Put [id |-> 7777…7777777778]');
 });
 
-test('a name that does not fit loses letters of the action before any of its values', () => {
+test('a name that does not fit loses letters of the action before its arguments', () => {
   const op = { action: 'ReserveStock', args: [field('"sku-1041"')], results: [] };
-  const within = (room: number) => nameWithin(op, 'ReserveStock(item: "sku-1041")', room);
-  assert.equal(within(40), 'ReserveStock(item: "sku-1041")');
+  const within = (room: number) => nameWithin(op, room);
   assert.equal(within(25), 'ReserveStock "sku-1041"');
   assert.equal(within(17), 'ResSto "sku-1041"');
-  assert.equal(within(12), '"sku-1041"');
-  assert.equal(within(7), '"sk…41"');
-  assert.equal(within(5), '');
+  assert.equal(within(13), 'ResSto "sk…1"');
+  assert.equal(within(8), 'ResSto');
+  assert.equal(within(5), 'Re…to');
+  assert.equal(within(1), '');
   for (let room = 0; room < 40; room += 1) assert.ok(within(room).length <= room, `${room}`);
 });
 
-test('an action without values is abbreviated as a whole or left out', () => {
-  const within = (room: number) =>
-    nameWithin({ action: 'DequeueEmpty', args: [], results: [] }, 'DequeueEmpty()', room);
-  assert.deepEqual([12, 11, 6, 5].map(within), ['DequeueEmpty', 'DeqEmp', 'DeqEmp', '']);
+test('results behind arguments are left out before the action is abbreviated', () => {
+  const op = { action: 'Contains', args: [field('3')], results: [field('TRUE')] };
+  const within = (room: number) => nameWithin(op, room);
+  assert.deepEqual([20, 12, 9, 5, 3].map(within), ['Contains 3 → TRUE', 'Contains 3', 'Con 3', 'Con 3', 'Con']);
+});
+
+test('an action without values is abbreviated', () => {
+  const within = (room: number) => nameWithin({ action: 'DequeueEmpty', args: [], results: [] }, room);
+  assert.deepEqual([12, 11, 6, 5].map(within), ['DequeueEmpty', 'DeqEmp', 'DeqEmp', 'De…mp']);
 });
 
 test('texts are cut in the middle, and surrogate pairs are not split', () => {

@@ -6,7 +6,7 @@ import type { Report } from '../src/data/types.ts';
 import { stuckIn, verdictView } from '../src/data/verdict.ts';
 import { format, parse as parseLink } from '../src/link.ts';
 import { markdown } from '../src/markdown.ts';
-import { besideFailure, headline, whyTitle } from '../src/panels/headline.ts';
+import { besideFailure, headline } from '../src/panels/headline.ts';
 import { reasonText } from '../src/panels/outcome.ts';
 import { rows } from '../src/panels/rows.ts';
 import { columnsOf, parseValue, print } from '../src/panels/tla.ts';
@@ -202,13 +202,11 @@ test('a run that failed is not headed by the verdict about its operations', () =
   const report = sample();
   report.verdict = { kind: 'accepted' };
   assert.equal(headline(report, []).word, 'Accepted');
-  assert.equal(whyTitle(report), 'Why it is accepted');
   for (const ended of ['data race: a read and a write of `head`', 'stuck: no thread is enabled', 'signal 6']) {
     const failed = { ...report, ended };
-    const { sign, word, rest, tone } = headline(failed, []);
-    assert.deepEqual({ sign, rest, tone }, { sign: '✗', rest: '', tone: 'bad' });
+    const { sign, word, sentence, tone } = headline(failed, []);
+    assert.deepEqual({ sign, sentence, tone }, { sign: '✗', sentence: '', tone: 'bad' });
     assert.equal(word, ended.charAt(0).toUpperCase() + ended.slice(1));
-    assert.equal(whyTitle(failed), 'How the run ended');
     assert.match(besideFailure(failed), /^An order of its operations is legal, which says nothing about this/);
     assert.doesNotMatch(markdown(failed, [], null), /Accepted|allows/);
   }

@@ -25,6 +25,13 @@ export function duration(ticks: number, clock: Clock): string {
   return `${Number((ticks / size).toPrecision(3))} ${name}`;
 }
 
+/** A moment before or after another one, without the unit unless the clock has nanoseconds: `−1.67 ms`, `+14`, `0`. */
+export function offset(ticks: number, clock: Clock): string {
+  const sign = ticks < 0 ? '−' : ticks > 0 ? '+' : '';
+  const size = Math.abs(ticks);
+  return ticks === 0 ? '0' : `${sign}${clock === 'ns' ? duration(size, clock) : count(Math.round(size))}`;
+}
+
 /** A moment since the origin, exact to `step`, in the unit that suits `most`: `12.345 ms` after the first. Without
  * nanoseconds, a moment is shown as recorded. */
 export function moment(ticks: number, clock: Clock, origin: bigint, step = 1, most = ticks): string {

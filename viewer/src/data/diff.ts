@@ -60,10 +60,13 @@ function split(text: string): Split | null {
   const start = text.length - text.trimStart().length;
   const end = text.trimEnd().length;
   const bracket = OPEN.findIndex(open => text.startsWith(open, start));
-  if (bracket < 0) return null;
-  const from = start + OPEN[bracket]!.length;
-  const to = end - CLOSE[bracket]!.length;
-  if (to < from || !text.startsWith(CLOSE[bracket]!, to)) return null;
+  const closes = bracket >= 0 && text.endsWith(CLOSE[bracket]!);
+  // The short spelling of a function has no brackets.
+  const isBare = !closes && text.includes('→');
+  if (!closes && !isBare) return null;
+  const from = isBare ? start : start + OPEN[bracket]!.length;
+  const to = isBare ? end : end - CLOSE[bracket]!.length;
+  if (to < from) return null;
   const elements: Element[] = [];
   let depth = 0;
   let begin = from;
@@ -170,7 +173,7 @@ function change(old: Element[], next: Element[], depth: number, out: Piece[]): v
   for (const [at, element] of next.entries()) out.push({ text: textOf(element, at), kind: 'added' });
 }
 
-const KEY = /^[^"<{[(]*?(\|->|:>)\s*|^"(?:[^"\\]|\\.)*"\s*:>\s*/;
+const KEY = /^[^"<{[(]*?(\|->|:>|→)\s*|^"(?:[^"\\]|\\.)*"\s*(:>|→)\s*/;
 
 function keyOf(text: string): string {
   return KEY.exec(text)?.[0] ?? '';

@@ -1,8 +1,7 @@
 // Short names of operations: the action, its arguments and its results, without punctuation: `Enqueue 4`, `Dequeue → 5`.
 //
-// Where even that does not fit, the words of the action are abbreviated, `Deq 5`, because values tell operations of one
-// action apart; then the action is dropped; last, the values are cut in the middle, because long values tend to differ
-// at their ends.
+// Where that does not fit, results behind arguments are left out, then the words of the action are abbreviated, `Deq → 5`;
+// then values are cut in the middle, because long values tend to differ at their ends. The action always stays.
 
 import { visible } from '../text.ts';
 
@@ -14,7 +13,7 @@ export interface Named {
 }
 
 /** Values are not cut to less than this many characters. */
-const LEGIBLE = 6;
+const LEGIBLE = 5;
 /** Values longer than this are cut in a short name. */
 const LONGEST = 24;
 
@@ -29,28 +28,25 @@ export function shortName(op: Named, most = LONGEST): string {
   return cutMiddle(visible(op.action), most) + valuesOf(op, most);
 }
 
-/** The longest name of an operation of at most `room` characters: its text, its short name, or a part of that. Empty if
- * less than two characters fit. */
-export function nameWithin(op: Named, text: string, room: number): string {
+/** The longest name of an operation of at most `room` characters: its short name, or a part of that which begins with the
+ * action. Empty if less than two characters fit. */
+export function nameWithin(op: Named, room: number): string {
   if (room < 2) return '';
-  const full = visible(text.slice(0, room + 1));
-  if (full.length <= room) return full;
-  const short = shortName(op);
-  if (short.length <= room) return short;
   const action = visible(op.action);
-  const values = valuesOf(op, LONGEST);
-  const brief = abbreviated(action, room - values.length);
-  if (brief !== '') return brief + values;
-  const bare = values.trimStart();
-  return bare.length <= room || room >= LEGIBLE ? cutMiddle(bare, room) : '';
+  const [values, args] = [valuesOf(op, LONGEST), valuesOf({ ...op, results: [] }, LONGEST)];
+  const cut = abbreviated(action);
+  const names = [action + values, ...(args ? [action + args] : []), cut + values, cut + args];
+  const found = names.find(name => name.length <= room);
+  if (found !== undefined) return found;
+  const left = room - cut.length - 1;
+  if (left >= LEGIBLE) return `${cut} ${cutMiddle((args || values).trimStart(), left)}`;
+  return action.length <= room ? action : cutMiddle(cut, room);
 }
 
-/** A name with each of its words cut to three letters, the same wherever it does not fit: `DequeueEmpty` as `DeqEmp`.
- * Empty if that is longer than `room`. */
-function abbreviated(name: string, room: number): string {
+/** A name with each of its words cut to three letters, the same wherever it does not fit: `DequeueEmpty` as `DeqEmp`. */
+function abbreviated(name: string): string {
   const words = name.match(/\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})|[^\p{L}]+/gu) ?? [name];
-  const made = words.map(word => word.slice(0, 3)).join('');
-  return made.length <= room ? made : '';
+  return words.map(word => word.slice(0, 3)).join('');
 }
 
 /** Cuts the middle of a text, so that at most `room` characters are left. */

@@ -7,6 +7,8 @@ import type { Splice, States as StatesPart } from './types.ts';
 
 /** Cache every 32nd state. */
 const STRIDE = 32;
+/** The number of states that are searched for functions. */
+const NEAR = 64;
 
 export class States {
   readonly part: StatesPart;
@@ -23,6 +25,20 @@ export class States {
 
   get variables(): string[] {
     return this.part.variables;
+  }
+
+  private readonly functions = new Map<number, boolean>();
+
+  /** True if a variable is a function in some of the nearest states, however it is spelled in others. */
+  isFunction(variable: number): boolean {
+    const known = this.functions.get(variable);
+    if (known !== undefined) return known;
+    const { first, until, endings } = this.part;
+    const isOne = (count: number, ending = 0) => this.state(count, ending)?.[variable]?.startsWith('(') ?? false;
+    let found = endings.some(({ forth }, ending) => isOne(until + forth.length, ending));
+    for (let count = until; count >= Math.max(first, until - NEAR) && !found; count -= 1) found = isOne(count);
+    this.functions.set(variable, found);
+    return found;
   }
 
   /** The values of the variables after `count` steps: common steps first, then those of the ending. Null if unknown. */

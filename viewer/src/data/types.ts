@@ -78,6 +78,31 @@ export interface IndexHead {
   damaged: string[];
   /** Absent in older pages; null if the store has no campaigns. */
   overview?: Campaigns | null;
+  /** What a monitor saw so far; absent on other pages. */
+  monitor?: Monitored | null;
+}
+
+/** What a monitor saw so far. */
+export interface Monitored {
+  spec: string;
+  operations: number;
+  checked: number;
+  violations: number;
+  /** Operations that nothing was decided about, that were lost, and that came too late. */
+  undecided: number;
+  lost: number;
+  late: number;
+  keys: number;
+  /** How far behind it is, such as `1.1s`. */
+  lag: string;
+  /** The latest, newest first. `page` is a relative link; null if there is no page. */
+  alerts: { at: number; kind: string; key: string; sentence: string; page: string | null }[];
+  /** Violations of the same kind, each with the last sentence about one, most frequent first. */
+  causes: { sentence: string; violations: number }[];
+  /** What was checked and found since the entry before, oldest first. */
+  recent: { at: number; checked: number; violations: number }[];
+  /** The keys with most open operations. */
+  widest: { key: string; operations: number }[];
 }
 
 /** What the campaigns of a store found, over time. Code in sentences is in backticks. */

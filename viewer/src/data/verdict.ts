@@ -1,7 +1,7 @@
 // Verdicts in a flat form for the panels: the evidence of a rejection is merged with the fields common to all
 // rejections.
 
-import type { Broken, Limit, OpRef, Report, Stuck, Views } from './types.ts';
+import type { Broken, Limit, Operation, OpRef, Report, Stuck, Views } from './types.ts';
 
 /** Fields common to all rejections. */
 interface About {
@@ -41,8 +41,18 @@ export function stuckIn(report: Report | null): StuckView | null {
   return view?.kind === 'stuck' ? view : null;
 }
 
-/** The operations to blame: the first that made an invariant false, if that is known, else the blocked ones. */
-export function failingOps(view: VerdictView): OpRef[] {
+/** The operations to blame: the first that made an invariant false, if that is known; the one that ends a contradiction;
+ * else the blocked ones. */
+export function failingOps(view: VerdictView, operations: Operation[]): OpRef[] {
   if (view.kind === 'invariant' && view.broke?.length) return view.broke.slice(0, 1);
+  if (view.kind === 'contradiction') return lastAnswer(view.operations, operations);
   return 'blocked' in view ? view.blocked : [];
+}
+
+/** Of operations that contradict each other, the last one that returned something: without its result there would be no
+ * contradiction. */
+function lastAnswer(refs: OpRef[], operations: Operation[]): OpRef[] {
+  const endOf = (op: OpRef) => operations[op]?.end ?? Number.POSITIVE_INFINITY;
+  const answers = refs.filter(op => (operations[op]?.results.length ?? 0) > 0);
+  return (answers.length > 0 ? answers : refs).toSorted((a, b) => endOf(b) - endOf(a) || b - a).slice(0, 1);
 }

@@ -1,120 +1,92 @@
-// The verdict in one sentence for readers new to the tool, and what was checked.
+// The verdict in one sentence, one line of proof, and buttons: the place of the rule, the details of the check, sharing.
 //
 // Inconclusive is a separate verdict: neither red nor green, and never worded as a rejection.
 
+import { signal } from '@preact/signals';
+import { copyLink, copyMarkdown } from '../commands.ts';
 import { cutMiddle } from '../data/short.ts';
-import type { Legal, Report, RunHead } from '../data/types.ts';
+import type { Report, RunHead, Span } from '../data/types.ts';
 import { failingOps, verdictView } from '../data/verdict.ts';
+import { saveImage } from '../export/image.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
+import { Dropdown, step } from './dropdown.tsx';
+import { Evidence } from './evidence.tsx';
 import { besideFailure, failureOf, headline } from './headline.ts';
-import { capital, Fact, Op, Path, Sentence } from './parts.tsx';
+import { RAW } from './logged.tsx';
+import { capital, Fact, Op, Path, Place, Sentence } from './parts.tsx';
+import { Settings } from './settings.tsx';
+import { HelpButton } from './toolbar.tsx';
 
 const ORDER: Record<Report['order'], string> = { 'real-time': 'real time', program: 'program order', none: 'none' };
+const [sharing, detailed] = [signal(false), signal(false)];
 
 /** The banner. */
 export function Banner({ head }: { head: RunHead }) {
-  const { report, run, assumed = [] } = head;
-  const { sign, word, rest, tone } = headline(report, assumed);
-  const total = report.history.operations;
-  const failure = failureOf(report);
-  const none = total === 0;
-  const verdict = verdictView(report);
-  const sentence = 'sentence' in verdict ? verdict.sentence : null;
-  // Assumptions are listed below the headline already.
-  const notes = report.notes.filter(note => assumed.length === 0 || !assumed.every(each => note.includes(each)));
+  const { report, assumed = [] } = head;
+  const { sign, word, sentence, tone } = headline(report, assumed);
+  const span = ruleOf(report);
   return (
     <header class={`banner ${isStale.value ? 'quiet' : tone}`}>
-      {isStale.value && (
-        <p class="under" role="status">
-          <b>Rechecking…</b> The verdict below is the previous one and does not yet apply to{' '}
-          {focus.value.length === 0 ? 'the history without assumptions' : <Assumed texts={focus.value} />}.
-        </p>
-      )}
-      <h1>
-        {isStale.value && 'Previously: '}
-        <span aria-hidden="true">{sign}</span> {word}
-        {!none && !failure && report.level && (
-          <>
-            {' '}
-            at the level <code>{brief(report.level.name, 120)}</code>
-          </>
+      <div class="verdict">
+        {isStale.value && (
+          <p role="status">
+            <b>Rechecking…</b> The verdict below is the previous one and does not yet apply to{' '}
+            {focus.value.length === 0 ? 'the history without assumptions' : <Assumed texts={focus.value} />}.
+          </p>
         )}
-        {!failure && ': '}
-        {sentence ? (
-          <Sentence text={sentence} width={400} />
-        ) : (
-          !failure && (
+        <h1>
+          {isStale.value && 'Previously: '}
+          <span aria-hidden="true">{sign}</span>{' '}
+          <span class={sentence && tone === 'bad' ? 'offscreen' : ''}>
+            <Sentence text={word} width={120} />
+          </span>
+          {sentence && (
             <>
-              {rest} {!none && <code>{brief(base(report.spec.name), 80)}</code>}
+              <span class={tone === 'bad' ? 'offscreen' : ''}>: </span>
+              <Sentence text={sentence} width={400} />
             </>
-          )
-        )}
-      </h1>
-      {assumed.length > 0 && (
-        <p class="under">
-          Holds only under {many(assumed.length, 'assumption')}: <Assumed texts={assumed} />
-        </p>
-      )}
-      {failure ? (
-        <p>
-          <Sentence text={besideFailure(report)} width={400} />
-        </p>
-      ) : none ? (
-        <p>The trace is empty: check that the program was linked with the recorder and that it ran.</p>
-      ) : (
-        <Summary report={report} assumed={assumed} />
-      )}
-      <ul class="badges" aria-label="About this check">
-        {(report.tags ?? []).map(tag => (
-          <Badge name="known as" value={tag} />
-        ))}
-        <Badge name="spec" value={report.spec.name} />
-        {report.spec.constants.map(constant => (
-          <Badge name={constant.name} value={constant.value} />
-        ))}
-        <Badge name="trace" value={report.history.name} />
-        <Badge name="processes" value={count(report.history.processes)} />
-        {total !== null && <Badge name="operations" value={count(total)} />}
-        <Badge name="order" value={ORDER[report.order]} />
-        {report.stats.method && <Badge name="method" value={report.stats.method} />}
-        <Badge name="took" value={seconds(report.stats.seconds)} />
-        {run && <Badge name="seed" value={head.seed ?? String(run.plan.seed)} />}
-        {run && <Badge name="run" value={run.id} />}
-        <Badge name="tool" value={head.tool} />
-      </ul>
-      {(report.history.cuts.length > 0 || notes.length > 0) && (
-        <ul class="notes" aria-label="Notes">
-          {report.history.cuts.slice(0, 8).map(cut => (
-            <li>✂ The trace is truncated: {brief(cut, 300)}</li>
-          ))}
-          {report.history.cuts.length > 8 && (
-            <li>✂ and truncated in {many(report.history.cuts.length - 8, 'more place')}</li>
           )}
-          {notes.slice(0, 8).map(note => (
-            <li>
-              <Sentence text={note} width={400} />
-            </li>
-          ))}
-        </ul>
-      )}
+        </h1>
+        <Proof report={report} />
+        {assumed.length > 0 && (
+          <p>
+            Holds only under {many(assumed.length, 'assumption')}: <Assumed texts={assumed} />
+          </p>
+        )}
+        {report.history.cuts.length > 0 && (
+          <p>
+            ✂ The trace is truncated: {brief(report.history.cuts[0]!, 300)}
+            {report.history.cuts.length > 1 && `, and in ${many(report.history.cuts.length - 1, 'more place')}`}
+          </p>
+        )}
+      </div>
+      <div class="tools" role="group" aria-label="About this check">
+        {span && <Place report={report} span={span} kind="" />}
+        <span class="name" title={brief(report.history.name, 400)}>
+          {cutMiddle(base(report.history.name), 32)}
+        </span>
+        <Details head={head} />
+        <Share />
+        <Settings />
+        <HelpButton />
+      </div>
     </header>
   );
 }
 
-function base(path: string): string {
-  return path.split('/').pop() || path;
+/** The place of the rule that is broken: the conjunct that is false first, or the invariant. */
+function ruleOf(report: Report): Span | null {
+  const verdict = verdictView(report);
+  if (verdict.kind === 'invariant') return verdict.span;
+  if (verdict.kind !== 'stuck') return null;
+  const why = verdict.reasons.find(each => verdict.blocked.includes(each.op) && each.why.kind === 'guard')?.why;
+  if (why?.kind !== 'guard') return null;
+  return why.conjuncts.find(each => each.outcomes.includes('false'))?.span ?? why.span;
 }
 
-function Badge({ name, value }: { name: string; value: string }) {
-  return (
-    <li title={value.length > 48 ? brief(value, 400) : undefined}>
-      <span>{brief(name, 30)}</span>{' '}
-      <b>
-        <Path text={cutMiddle(value, 48)} width={60} />
-      </b>
-    </li>
-  );
+function base(path: string): string {
+  return path.split('/').pop() || path;
 }
 
 /** All assumptions: the verdict holds only under all of them. */
@@ -127,98 +99,134 @@ function Assumed({ texts }: { texts: string[] }) {
   ));
 }
 
-/** What supports the verdict: the details of the report, and figures. An acceptance comes without a sentence of its own. */
-function Summary({ report, assumed }: { report: Report; assumed: string[] }) {
-  const verdict = verdictView(report);
+/** `13 of 24 operations`. */
+function operations(report: Report, n: number): string {
   const total = report.history.operations;
-  const operations = (n: number) =>
-    total === null ? many(n, 'operation') : `${count(n)} of ${many(total, 'operation')}`;
-  if (verdict.kind === 'accepted') {
+  return total === null ? many(n, 'operation') : `${count(n)} of ${many(total, 'operation')}`;
+}
+
+/** The line of proof: what the report says beside its sentence or, without that, how far the check came. */
+function Proof({ report }: { report: Report }) {
+  const verdict = verdictView(report);
+  const failure = failureOf(report);
+  if (failure) {
     return (
       <p>
-        All {total === null ? '' : count(total)} operations can be put into one order
-        {report.level
-          ? ' in which each returned what the specification returns after the operations that it saw'
-          : ' that the specification allows'}
-        {assumed.length > 0 && ', consistent with the assumptions'}.{' '}
-        {!!report.level?.missing && `${many(report.level.missing, 'operation')} missed others.`}
+        <Sentence text={besideFailure(report)} width={400} />
       </p>
     );
   }
+  if (report.history.operations === 0) {
+    return <p>The trace is empty: check that the program was linked with the recorder and that it ran.</p>;
+  }
+  if (verdict.kind === 'accepted') return <Evidence report={report} />;
   if (verdict.kind === 'inconclusive') {
+    return <p>No violation was found until then: {operations(report, report.stats.returned)} had returned.</p>;
+  }
+  if (verdict.details) {
     return (
-      <>
-        <p>
-          <Sentence text={capital(verdict.stop)} width={400} />.
-        </p>
-        <dl class="facts">
-          <Fact name="returned by then">{operations(report.stats.returned)}</Fact>
-          <Fact name="violations until then">none</Fact>
-        </dl>
-      </>
+      <p>
+        <Sentence text={verdict.details} width={400} />
+      </p>
     );
   }
-  const failing = failingOps(verdict).slice(0, 3);
-  const details = verdict.details && (
-    <p>
-      <Sentence text={verdict.details} width={800} />
-    </p>
-  );
-  if (verdict.kind === 'contradiction') return details || null;
-  const expected = verdict.kind === 'stuck' ? verdict.expected : [];
+  const [failing] = failingOps(verdict, report.operations);
+  if (failing === undefined || verdict.kind === 'contradiction') return null;
   return (
-    <>
-      {details}
-      <dl class="facts">
-        {failing.length > 0 && (
-          <Fact name={failing.length === 1 ? 'operation' : 'operations'}>
-            {failing.map((op, at) => (
-              <>
-                {at > 0 && ', '}
-                <Op report={report} op={op} />
-              </>
-            ))}
-          </Fact>
-        )}
-        <Fact name={report.order === 'real-time' && verdict.kind !== 'views' ? 'explained before it' : 'explained'}>
-          {operations(verdict.explained)}
-        </Fact>
-        {expected.length > 0 && verdict.kind === 'stuck' && (
-          <Fact name="expected">
-            {brief(
-              expected
-                .slice(0, 3)
-                .map(each => each.map(field => field.value).join(', ') || 'no result')
-                .join(' or '),
-              160,
-            )}
-            {(expected.length > 3 || verdict.expects_more) && ', among others'}
-          </Fact>
-        )}
-        {verdict.kind === 'stuck' && <When report={report} legal={verdict.legal} />}
-      </dl>
-    </>
+    <p>
+      <Op report={report} op={failing} />: {operations(report, verdict.explained)}{' '}
+      {verdict.kind === 'stuck' && report.order === 'real-time' ? 'have an order before it.' : 'have an order.'}
+    </p>
   );
 }
 
-/** Where the operation would have been legal. */
-function When({ report, legal }: { report: Report; legal: Legal }) {
-  switch (legal.kind) {
-    case 'unknown':
-      return null;
-    case 'earlier':
-      return (
-        <Fact name="legal earlier, until">
-          <Op report={report} op={legal.until} />
-        </Fact>
-      );
-    case 'later':
-      return (
-        <Fact name="legal later, after">
-          <Op report={report} op={legal.after} />
-        </Fact>
-      );
-    case 'never':
-      return <Fact name="legal">nowhere within {many(legal.looked_at, 'operation')} before and after</Fact>;
-  }
+/** The facts about the check, and its notes, on demand. */
+function Details({ head }: { head: RunHead }) {
+  const { report, run, assumed = [] } = head;
+  const { spec, history, stats } = report;
+  const verdict = verdictView(report);
+  // Assumptions are in the banner, lines of a log in the side panel.
+  const isShown = (note: string) =>
+    RAW.test(note) || (assumed.length > 0 && assumed.every(each => note.includes(each)));
+  const notes = report.notes.filter(note => !isShown(note));
+  const facts: [name: string, value: string][] = [
+    ...(report.tags ?? []).map((tag): [string, string] => ['known as', tag]),
+    ['specification', spec.name],
+    ...spec.constants.map(({ name, value }): [string, string] => [name, value]),
+    ['trace', history.name],
+    ['processes', count(history.processes)],
+    ...(history.operations === null ? [] : [['operations', count(history.operations)] as [string, string]]),
+    ...('explained' in verdict ? [['explained', operations(report, verdict.explained)] as [string, string]] : []),
+    ['order', ORDER[report.order]],
+    ...(report.level ? [['level', report.level.name] as [string, string]] : []),
+    ...(stats.method ? [['method', stats.method] as [string, string]] : []),
+    ['took', seconds(stats.seconds)],
+    ...(run
+      ? ([
+          ['seed', head.seed ?? String(run.plan.seed)],
+          ['run', run.id],
+        ] as [string, string][])
+      : []),
+    ['tool', head.tool],
+  ];
+  return (
+    <Dropdown
+      open={detailed}
+      name="Details"
+      title="What was checked, and how"
+      sign={notes.length > 0 ? `Details, ${many(notes.length, 'note')} ▾` : 'Details ▾'}
+      first=".menu"
+    >
+      <div class="menu details" tabIndex={-1}>
+        <dl>
+          {facts.map(([name, value]) => (
+            <Fact name={brief(name, 30)}>
+              <Path text={value} width={400} />
+            </Fact>
+          ))}
+        </dl>
+        {notes.slice(0, 20).map(note => (
+          <p>
+            <Sentence text={capital(note)} width={600} />
+          </p>
+        ))}
+      </div>
+    </Dropdown>
+  );
+}
+
+function Share() {
+  const items: [string, () => void][] = [
+    ['Copy link', copyLink],
+    ['Copy as Markdown', copyMarkdown],
+    ['Save SVG', () => void saveImage('svg')],
+    ['Save PNG', () => void saveImage('png')],
+    ['Print', () => print()],
+  ];
+  return (
+    <Dropdown
+      open={sharing}
+      name="Share"
+      title="Share: link, Markdown, image, print"
+      sign="Share ▾"
+      first="[role=menuitem]"
+      step={step}
+    >
+      <div class="menu" role="menu" aria-label="Share">
+        {items.map(([title, act]) => (
+          <button
+            type="button"
+            role="menuitem"
+            tabIndex={-1}
+            onClick={() => {
+              sharing.value = false;
+              act();
+            }}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+    </Dropdown>
+  );
 }

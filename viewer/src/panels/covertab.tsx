@@ -3,8 +3,7 @@
 import type { Coverage, CoveredPart, Report } from '../data/types.ts';
 import { history, report, setScale, showRange } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
-import { Table } from './parts.tsx';
-import { Widest } from './side.tsx';
+import { Few, Op, Table } from './parts.tsx';
 
 export function CoverTab() {
   const past = history.value;
@@ -126,7 +125,7 @@ export function SearchTab() {
       <Widest report={about} />
       {found.length > 0 && (
         <section aria-labelledby="h-peaks">
-          <h3 id="h-peaks">Peaks: simultaneous configurations when an operation returned</h3>
+          <h3 id="h-peaks">Peaks: configurations, that is different orders still open, when an operation returned</h3>
           <ul class="peaks">
             {found.map(({ bucket, width }) => {
               const flights = overview.flights[bucket];
@@ -153,6 +152,40 @@ export function SearchTab() {
         </section>
       )}
     </div>
+  );
+}
+
+/** Where the most configurations were possible at once, and the operations that overlap there. */
+function Widest({ report }: { report: Report }) {
+  const { widest } = report.stats;
+  if (!widest) return null;
+  return (
+    <>
+      <p>
+        At most {many(widest.width, 'configuration')} at once
+        {widest.at !== null && (
+          <>
+            , when <Op report={report} op={widest.at} /> returned
+          </>
+        )}
+      </p>
+      {widest.in_flight.length > 0 && (
+        <details>
+          <summary>{many(widest.in_flight.length, 'timebox overlaps', 'timeboxes overlap')} there</summary>
+          <ul class="ops">
+            <Few
+              items={widest.in_flight}
+              most={40}
+              draw={op => (
+                <li>
+                  <Op report={report} op={op} />
+                </li>
+              )}
+            />
+          </ul>
+        </details>
+      )}
+    </>
   );
 }
 

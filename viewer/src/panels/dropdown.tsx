@@ -45,7 +45,7 @@ export function Dropdown({ open, name, title, sign, first, step, children }: Pro
         type="button"
         {...(step ? { 'aria-haspopup': 'menu' as const } : {})}
         aria-expanded={open.value}
-        aria-label={name}
+        aria-label={sign.startsWith(name) ? undefined : name}
         title={title}
         onClick={() => (open.value = !open.value)}
       >
@@ -54,4 +54,15 @@ export function Dropdown({ open, name, title, sign, first, step, children }: Pro
       {open.value && children}
     </span>
   );
+}
+
+/** Moves the focus in a menu by arrow keys. */
+export function step(event: KeyboardEvent, box: HTMLElement): void {
+  const items = [...box.querySelectorAll<HTMLElement>('[role=menuitem]:not(:disabled)')];
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
+  if (to === undefined || items.length === 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  items[(to + items.length) % items.length]?.focus();
 }

@@ -113,9 +113,9 @@ export function verdictOfFit(): string {
   const fit = fitting.value;
   if (fit === null) return 'no assumptions';
   const names = assumptions.value.map(read).flatMap(each => (each ? namesIn(each) : []));
-  if (!names.every(name => places.value.has(name))) return 'filtering interpretations…';
+  if (!names.every(name => places.value.has(name))) return 'filtering orders…';
   const open = kept.value.includes(null) ? ', as far as the states in this file show' : '';
-  return `${fit.length} of ${shownOf(total)} interpretations fit${open}`;
+  return `${fit.length} of ${shownOf(total)} orders fit${open}`;
 }
 
 /** In a file, finds the operations that assumptions name, and drops invalid assumptions of a link. */

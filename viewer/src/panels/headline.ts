@@ -1,8 +1,8 @@
-// The verdict in a few words, and how a run ended that failed although its operations were not rejected.
+// The verdict in a sentence, and how a run ended that failed although its operations were not rejected.
 
 import type { Report } from '../data/types.ts';
 import { verdictView } from '../data/verdict.ts';
-import { brief } from '../text.ts';
+import { brief, count } from '../text.ts';
 
 /** How the run ended, if that is the finding: it crashed, got stuck, or had a data race. A rejection says more. */
 export function failureOf(report: Report): string | null {
@@ -17,36 +17,49 @@ export function besideFailure({ verdict, history }: Report): string {
     : 'An order of its operations is legal, which says nothing about this.';
 }
 
-/** The verdict, and what it means; a rejection has a sentence instead. Under assumptions, it is about fewer orders. */
-export function headline(
-  report: Report,
-  assumed: string[],
-): { sign: string; word: string; rest: string; tone: string } {
+interface Headline {
+  sign: string;
+  /** The verdict in a word. */
+  word: string;
+  /** What happened; empty if the word says it all. */
+  sentence: string;
+  tone: 'good' | 'bad' | 'odd' | 'quiet';
+}
+
+/** The headline of a report. Under assumptions, the verdict is about fewer orders. */
+export function headline(report: Report, assumed: string[]): Headline {
   const failure = failureOf(report);
   if (failure) {
     const [first = '', ...others] = brief(failure, 240);
-    return { sign: '✗', word: first.toUpperCase() + others.join(''), rest: '', tone: 'bad' };
+    return { sign: '✗', word: first.toUpperCase() + others.join(''), sentence: '', tone: 'bad' };
   }
-  if (report.history.operations === 0) {
-    return { sign: '·', word: 'Nothing to check', rest: 'the history has no operations', tone: 'quiet' };
+  const { operations } = report.history;
+  if (operations === 0) {
+    return { sign: '·', word: 'Nothing to check', sentence: 'the history has no operations', tone: 'quiet' };
   }
-  const order = assumed.length > 0 ? 'order consistent with the assumptions' : 'order of these operations';
-  switch (verdictView(report).kind) {
-    case 'accepted':
-      return { sign: '✓', word: 'Accepted', rest: `an ${order} is allowed by`, tone: 'good' };
-    case 'stuck':
-    case 'contradiction':
-    case 'views':
-      return { sign: '✗', word: 'Rejected', rest: '', tone: 'bad' };
-    case 'invariant':
-      return { sign: '✗', word: 'Violated', rest: '', tone: 'bad' };
+  const verdict = verdictView(report);
+  const level = report.level ? ` at the level \`${report.level.name}\`` : '';
+  const spec = report.spec.name.split('/').pop() || report.spec.name;
+  switch (verdict.kind) {
+    case 'accepted': {
+      const all =
+        operations === null ? 'all operations' : operations === 1 ? 'the operation' : `${count(operations)} operations`;
+      const order = assumed.length > 0 ? 'one order that is consistent with the assumptions' : 'one order';
+      const allowed = report.level
+        ? ' in which each returned what it should after those that it saw'
+        : ` that \`${spec}\` allows`;
+      return {
+        sign: '✓',
+        word: `Accepted${level}`,
+        sentence: `${all} can be put into ${order}${allowed}`,
+        tone: 'good',
+      };
+    }
     case 'inconclusive':
-      return { sign: '…', word: 'Inconclusive', rest: 'the check stopped early, against', tone: 'odd' };
+      return { sign: '…', word: 'Inconclusive', sentence: verdict.stop, tone: 'odd' };
+    case 'invariant':
+      return { sign: '✗', word: 'Violated', sentence: verdict.sentence, tone: 'bad' };
+    default:
+      return { sign: '✗', word: `Rejected${level}`, sentence: verdict.sentence, tone: 'bad' };
   }
-}
-
-/** The title of the reasons for a verdict that has no operation to blame. */
-export function whyTitle(report: Report): string {
-  if (failureOf(report)) return 'How the run ended';
-  return report.verdict.kind === 'inconclusive' ? 'Why it stopped' : 'Why it is accepted';
 }

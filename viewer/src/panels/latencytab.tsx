@@ -7,7 +7,7 @@ import { useEffect } from 'preact/hooks';
 import { duration } from '../data/clock.ts';
 import { type History, pause } from '../data/history.ts';
 import { Latency } from '../data/latency.ts';
-import { allBlocked, contradicting, history, scale, selection, showRange, viewport } from '../state.ts';
+import { allBlocked, history, scale, selection, showRange, viewport } from '../state.ts';
 import { brief, count, many, visible } from '../text.ts';
 import { useCanvas } from '../timeline/canvas.ts';
 import { readColors } from '../timeline/colors.ts';
@@ -98,13 +98,12 @@ function Plot({ past }: { past: History }) {
       hidden.value;
       size.value;
       allBlocked.value;
-      contradicting.value;
     },
     pen => {
       const now = history.value;
       const found = current();
       if (!now || !found) return;
-      const failing = [...allBlocked.value, ...contradicting.value].map(at => ({
+      const failing = allBlocked.value.map(at => ({
         at,
         label: `✗ ${visible(now.name(at) ?? '')}`,
       }));
@@ -241,7 +240,7 @@ const SHAPES = [
 
 function Shape({ kind }: { kind: number }) {
   return (
-    <svg class={`shape kind${kind + 1}`} viewBox="0 0 12 12" aria-hidden="true">
+    <svg class="shape" style={{ '--kind': `var(--kind${kind + 1})` }} viewBox="0 0 12 12" aria-hidden="true">
       {SHAPES[kind]}
     </svg>
   );

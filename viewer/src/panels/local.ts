@@ -33,6 +33,11 @@ let toastTimer = 0;
 /** The width of the window. */
 export const windowWidth = signal(globalThis.innerWidth ?? 1600);
 
+/** The width of the side panel; 0 if it is above or below. */
+export function sideWidth(): number {
+  return windowWidth.value > 1000 ? 412 : windowWidth.value > 820 ? 320 : 0;
+}
+
 /** Keeps `windowWidth` up to date. */
 export function followWidth(): () => void {
   const onResize = () => {
@@ -197,7 +202,7 @@ export function choose(way: number): void {
     const at = step.value;
     if (at !== null && at >= stepCount.value) step.value = stepCount.value - 1;
   });
-  notify(`interpretation ${way + 1} of ${shownOf(total)}`);
+  notify(`order ${way + 1} of ${shownOf(total)}`);
 }
 
 /** Opens the Spec tab at a span. */
@@ -227,7 +232,7 @@ export async function reveal(): Promise<void> {
   if (!past || (verdict?.kind !== 'stuck' && verdict?.kind !== 'invariant')) return;
   const refs =
     verdict.kind === 'invariant'
-      ? failingOps(verdict)
+      ? failingOps(verdict, report.value!.operations)
       : verdict.reasons.filter(reason => reason.why.kind !== 'time').map(reason => reason.op);
   const stuck = new Set<number>();
   for (const ref of refs) {
@@ -252,7 +257,7 @@ export async function reveal(): Promise<void> {
     if (!best || at < best.step) best = { step: at, place };
   }
   if (!best) {
-    notify('no operation is blocked');
+    notify('no operation fails');
     return;
   }
   const name = brief(past.name(best.place) ?? 'it', 40);

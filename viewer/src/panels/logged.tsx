@@ -1,9 +1,11 @@
 // The fields of an event of a log: those with the name of a variable beside the value that the specification gives it,
-// the others, such as a vector clock, on demand.
+// the others, such as a vector clock, on demand; and the line of the log.
 
 import type { Op } from '../data/history.ts';
-import { brief, many } from '../text.ts';
+import type { Report } from '../data/types.ts';
+import { brief, many, paragraph } from '../text.ts';
 import { compareLogged, plainField } from './compare.ts';
+import { Section } from './parts.tsx';
 import { Marked, marked, Value } from './value.tsx';
 
 /** `values` are those of `variables` after the event, or before it if it has no explanation; null if unknown. */
@@ -85,4 +87,34 @@ export function Logged({
       )}
     </section>
   );
+}
+
+/** The line of the log that the failing event came from, as it is in its file. */
+export function LoggedLine({ report }: { report: Report }) {
+  const lines = report.notes.map(note => RAW.exec(note)).filter(found => found !== null);
+  if (lines.length === 0) return null;
+  return (
+    <Section id="h-line" title={lines.length === 1 ? 'The line in the log' : 'The lines in the log'}>
+      {lines.slice(0, 4).map(([, place = '', text = '']) => (
+        <div class="card raw">
+          <p class="quiet">{brief(place, 120)}</p>
+          <pre>{jsonText(text)}</pre>
+        </div>
+      ))}
+    </Section>
+  );
+}
+
+/** A note with a line of a log. */
+export const RAW = /^(.{1,200} line \d+): (.*)$/s;
+
+/** JSON with a line for each field, digit by digit as it is: numbers may have more than a number of JavaScript holds. */
+export function jsonText(text: string): string {
+  let [depth, out] = [0, ''];
+  for (const [piece] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{},]|[^"[\]{},]+/gs)) {
+    if (/[[{]/.test(piece[0]!)) depth += 1;
+    if (/[\]}]/.test(piece[0]!)) depth -= 1;
+    out += piece === ',' && depth === 1 ? ',\n' : piece;
+  }
+  return paragraph(out.replace(/\n\s+/g, '\n'), 2000);
 }

@@ -2,24 +2,16 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { duration } from '../data/clock.ts';
+import type { Op } from '../data/history.ts';
 import { OUTCOMES, unplaced } from '../data/status.ts';
 import type { Field } from '../data/types.ts';
-import { blocked, contradicting, failureWord, report, selection, statusOf, stepOf, waiting } from '../state.ts';
+import { blocked, report, selection, statusOf, statusWords, stepOf, waiting } from '../state.ts';
 import { brief, count, many } from '../text.ts';
-import { liveHistory, openMenu, showOperation } from './local.ts';
-import { Copy, Table } from './parts.tsx';
+import { plainField } from './compare.ts';
+import { liveHistory } from './local.ts';
+import { Copy, Placed, Table } from './parts.tsx';
 import { timebox } from './steps.tsx';
 import { Value } from './value.tsx';
-
-/** Each status as a sign and a word. */
-const STATUS: Record<string, [sign: string, word: string]> = {
-  placed: ['✓', 'placed'],
-  blocked: ['✗', 'blocked'],
-  waiting: ['…', 'waiting'],
-  after: ['·', 'after the failure'],
-  uncounted: ['○', 'not counted: failed without effect, or checked separately'],
-  unknown: ['?', 'unknown'],
-};
 
 export function LogTab() {
   const past = liveHistory();
@@ -38,11 +30,7 @@ function Selected() {
   const at = selection.value;
   const op = at === null ? null : past.op(at);
   if (at === null || !op) return <p class="quiet">Select an operation to see its record.</p>;
-  const [sign, word] = contradicting.value.includes(at)
-    ? ['✗', 'part of the contradiction']
-    : statusOf(at) === 'blocked'
-      ? ['✗', failureWord.value]
-      : STATUS[statusOf(at)]!;
+  const words = statusWords(statusOf(at)).join(' ');
   const step = stepOf(at);
   const process = past.timeline.processes[op.process] ?? '';
   const took = op.end === null ? null : op.end - op.start;
@@ -54,7 +42,7 @@ function Selected() {
           {brief(op.name, 60)} <code>{brief(op.text, 160)}</code>
         </h3>
         <span class={`tag ${statusOf(at)}`}>
-          {sign} {word}
+          {words}
           {step !== null && ` as step #${count(step + 1)}`}
         </span>
         <Copy text={op.name} what="name" label="Copy name" />
@@ -66,21 +54,26 @@ function Selected() {
         {fields('argument', op.args)}
         {fields('result', op.results)}
         {outcome && <Entry name="outcome" value={`${OUTCOMES[outcome].word}: ${OUTCOMES[outcome].meaning}`} />}
-        <Entry name="timebox" value={timebox(op, past.timeline.origin)} />
-        {took !== null && <Entry name="duration" value={duration(took, past.clock)} />}
-        <Entry
-          name="events"
-          value={`begins at ${count(op.from)}, ${op.end === null ? 'does not return' : `returns at ${count(op.to)}`}, of ${count(past.timeline.ranks)} in order`}
-        />
+        {!past.hasPoints && <Entry name={blocked.value === null ? 'time' : 'to the failure'} value={timebox(op)} />}
+        {took !== null && took > 0 && <Entry name="duration" value={duration(took, past.clock)} />}
+        <Entry name="recorded" value={recorded(op, past.timeline.origin)} />
         {fields('metadata', op.meta)}
       </dl>
     </section>
   );
 }
 
+/** The interval of an operation as recorded. Computed with BigInt, because times exceed 2^53. */
+function recorded({ start, end }: Op, origin: string): string {
+  const [from, to] = [start, end].map(time =>
+    time === null ? '…' : String(BigInt(origin) + BigInt(Math.round(time))),
+  );
+  return from === to ? from! : `[${from}, ${to}]`;
+}
+
 function fields(kind: string, values: Field[]) {
   return values.map((field, at) => (
-    <Entry name={field.name ? `${kind} ${field.name}` : `${kind} ${at + 1}`} value={field.value} />
+    <Entry name={field.name ? `${kind} ${field.name}` : `${kind} ${at + 1}`} value={plainField(field.value)} />
   ));
 }
 
@@ -153,30 +146,17 @@ function Unplaced() {
       <h3 id="h-unplaced">
         {kind === 'accepted' ? 'Unfinished operations, taken as not having happened' : 'Unplaced operations'}
       </h3>
-      <Table name="Unplaced operations" kind="unplaced" columns={['status', 'operation', 'timebox', 'metadata']}>
+      <Table name="Unplaced operations" kind="unplaced" columns={['status', 'operation', 'time', 'metadata']}>
         {shown.map(at => {
           const op = past.op(at);
-          const [sign, word] = STATUS[statusOf(at)]!;
           return (
             op && (
               <tr>
-                <td class={`tag ${statusOf(at)}`}>
-                  {sign} {word}
-                </td>
+                <td class={`tag ${statusOf(at)}`}>{statusWords(statusOf(at)).join(' ')}</td>
                 <td>
-                  <button
-                    type="button"
-                    class="op"
-                    onClick={() => void showOperation(at)}
-                    onContextMenu={event => {
-                      event.preventDefault();
-                      openMenu({ x: event.clientX, y: event.clientY, name: op.name });
-                    }}
-                  >
-                    {brief(`${op.name} ${op.text}`, 80)}
-                  </button>
+                  <Placed at={at} />
                 </td>
-                <td>{timebox(op, past.timeline.origin)}</td>
+                <td>{timebox(op)}</td>
                 <td>{brief(op.meta.map(field => `${field.name} = ${field.value}`).join(', '), 120)}</td>
               </tr>
             )

@@ -3,9 +3,9 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ending, filter, history, pins, states, stepAt, stepOf, tab } from '../state.ts';
 import { brief } from '../text.ts';
+import { step } from './dropdown.tsx';
 import { assume, pending } from './focus.ts';
 import { copy, menu, notify, showOperation } from './local.ts';
-import { step } from './toolbar.tsx';
 
 export function ContextMenu() {
   const about = menu.value;

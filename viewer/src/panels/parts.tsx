@@ -4,30 +4,50 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { OpRef, Report, Span } from '../data/types.ts';
 import { brief, lineOf } from '../text.ts';
-import { copy, openMenu, showOp, showSpec } from './local.ts';
+import { copy, liveHistory, openMenu, showOp, showOperation, showSpec } from './local.ts';
 
-/** A button for an operation of the report; selects it in the timeline. */
-export function Op({ report, op, label }: { report: Report; op: OpRef; label?: string }) {
-  const operation = report.operations[op];
-  if (!operation) return <span class="op">an operation</span>;
+/** A button for an operation; selects it in the timeline. */
+export function OpButton({ name, label, width = 90, act }: OpButtonProps) {
   return (
     <button
       type="button"
       class="op"
-      title={`${brief(operation.name, 80)}: show in the timeline`}
-      onClick={() => showOp(op)}
+      title={`${brief(name, 80)}: show in the timeline`}
+      onClick={act}
       onContextMenu={event => {
         event.preventDefault();
-        openMenu({ x: event.clientX, y: event.clientY, name: operation.name });
+        openMenu({ x: event.clientX, y: event.clientY, name });
       }}
     >
-      {brief(label ?? `${operation.name} ${operation.text}`, 90)}
+      {brief(label, width)}
     </button>
   );
 }
 
-/** A button such as `Queue.tla:10`; opens the source at that line. */
-export function Place({ report, span }: { report: Report; span: Span }) {
+interface OpButtonProps {
+  name: string;
+  label: string;
+  width?: number;
+  act: () => void;
+}
+
+/** A button for an operation of the report. */
+export function Op({ report, op, label }: { report: Report; op: OpRef; label?: string }) {
+  const operation = report.operations[op];
+  if (!operation) return <span class="op">an operation</span>;
+  const { name, text } = operation;
+  return <OpButton name={name} label={label ?? `${name} ${text}`} act={() => showOp(op)} />;
+}
+
+/** A button for an operation of the history. */
+export function Placed({ at }: { at: number }) {
+  const op = liveHistory()?.op(at);
+  if (!op) return <span class="op">loading…</span>;
+  return <OpButton name={op.name} label={`${op.name} ${op.text}`} act={() => void showOperation(at)} />;
+}
+
+/** A button such as `Queue.tla:10`, or `10`; opens the source at that line. */
+export function Place({ report, span, kind = 'link' }: { report: Report; span: Span; kind?: '' | 'link' | 'number' }) {
   const source = report.sources[span.source];
   if (!source) return null;
   const { line, column } = lineOf(source.text, span.start);
@@ -35,11 +55,12 @@ export function Place({ report, span }: { report: Report; span: Span }) {
   return (
     <button
       type="button"
-      class="link"
-      title={`${brief(source.path, 300)}:${line}:${column}`}
+      class={kind}
+      title={`${brief(source.path, 300)}:${line}:${column}: show in the specification`}
       onClick={() => showSpec(span)}
     >
-      {brief(name, 60)}:{line}
+      {kind === 'number' ? <span class="offscreen">line </span> : `${brief(name, 60)}:`}
+      {line}
     </button>
   );
 }
@@ -75,14 +96,24 @@ export function Command({ what, line }: { what: string; line: string }) {
   );
 }
 
-/** A section of the side panel. */
-export function Section({ title, id, children }: { title: string; id: string; children: ComponentChildren }) {
+/** A section with a title, and a note beside it. */
+export function Section({ title, id, note, children }: SectionProps) {
   return (
     <section aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+      <h2>
+        <span id={id}>{title}</span>
+        {note && <span class="note"> · {note}</span>}
+      </h2>
       {children}
     </section>
   );
+}
+
+interface SectionProps {
+  title: string;
+  id: string;
+  note?: ComponentChildren;
+  children: ComponentChildren;
 }
 
 /** A table that scrolls by itself. */

@@ -1,7 +1,7 @@
 // Settings of the view: the order of the lanes, the length of values, the theme.
 
 import { signal } from '@preact/signals';
-import { blocked, collapsed, contradicting, history, laneOrder, type Theme, theme, valueWidth } from '../state.ts';
+import { collapsed, history, laneOrder, type Theme, theme, valueWidth } from '../state.ts';
 import { lanes } from '../timeline/picture.ts';
 import { Dropdown } from './dropdown.tsx';
 
@@ -9,7 +9,6 @@ const open = signal(false);
 const WIDTHS = [40, 80, 160, 400, 2000];
 
 const ORDERS: [typeof laneOrder.value, string][] = [
-  ['failure', 'by their part in the failure'],
   ['name', 'by name'],
   ['node', 'by node'],
 ];
@@ -23,9 +22,6 @@ const THEMES: [Theme, string][] = [
 /** A button that opens the settings. */
 export function Settings() {
   const idle = lanes.value?.idle ?? 0;
-  const hasFailure = blocked.value !== null || contradicting.value.length > 0;
-  const hasNodes = history.value?.hasNodes ?? false;
-  const orders = ORDERS.filter(([order]) => order === 'name' || (order === 'node' ? hasNodes : hasFailure));
   return (
     <Dropdown
       open={open}
@@ -35,14 +31,14 @@ export function Settings() {
       first="select"
     >
       <div class="menu settings" role="group" aria-label="Settings">
-        {orders.length > 1 && (
+        {history.value?.hasNodes && (
           <label>
             Lanes
             <select
               value={lanes.value?.order ?? 'name'}
               onChange={event => (laneOrder.value = event.currentTarget.value as typeof laneOrder.value)}
             >
-              {orders.map(([order, title]) => (
+              {ORDERS.map(([order, title]) => (
                 <option value={order}>{title}</option>
               ))}
             </select>

@@ -2,8 +2,9 @@
 // line per group with an example, and the others are folded.
 
 import { useMemo, useState } from 'preact/hooks';
+import { spelled } from '../data/spelling.ts';
 import type { State, StateGroup } from '../data/types.ts';
-import { ending } from '../state.ts';
+import { ending, states as known } from '../state.ts';
 import { brief, letter, many } from '../text.ts';
 import { fitting } from './focus.ts';
 import { choose, openMenu, ways } from './local.ts';
@@ -20,20 +21,20 @@ export function Possible({
   choosable: number[];
   groups?: StateGroup[] | null | undefined;
 }) {
-  const known = (groups ?? [])
+  const grouped = (groups ?? [])
     .map(group => ({ ...group, states: group.states.filter(at => states[at] !== undefined) }))
     .filter(group => group.states.length > 0);
   const all = states.map((_, at) => at);
   // Groups of one state each say no more than the states.
-  if (known.length === 0 || known.every(group => group.states.length === 1 && group.values.length === 0)) {
+  if (grouped.length === 0 || grouped.every(group => group.states.length === 1 && group.values.length === 0)) {
     return <StateList states={states} shown={all} choosable={choosable} />;
   }
-  const left = all.filter(at => !known.some(group => group.states.includes(at)));
+  const left = all.filter(at => !grouped.some(group => group.states.includes(at)));
   return (
     <>
       <ul>
         <Few
-          items={known}
+          items={grouped}
           most={8}
           draw={group => <Group states={states} group={group} choosable={choosable} total={states.length} />}
         />
@@ -64,7 +65,7 @@ function Group({
             {at > 0 && ', '}
             {name && <code>{brief(name, 120)} = </code>}
             <b>
-              <Value text={value} />
+              <Value text={spelled(value)} />
             </b>
           </>
         ))}
@@ -101,13 +102,23 @@ function Folded({
   );
 }
 
+/** True if a variable is a function in some known state. */
+function isFunction(names: string[], at: number, states: State[]): boolean {
+  const variable = known.value?.variables.indexOf(names[at]!) ?? -1;
+  if (variable >= 0 && known.value!.isFunction(variable)) return true;
+  return states.some(state => state.variables[at]?.value.startsWith('(') === true);
+}
+
 /** Some of the states; choosing one chooses the interpretation that leads there. */
 function StateList({ states, shown, choosable }: { states: State[]; shown: number[]; choosable: number[] }) {
   const [every, setEvery] = useState(false);
   const names = states[0]?.variables.map(field => field.name) ?? [];
   // Comparing many states is slow, and the result does not depend on the choice.
   const columns = useMemo(
-    () => names.map((_, at) => marked(shown.map(state => states[state]?.variables[at]?.value ?? ''))),
+    () =>
+      names.map((_, at) =>
+        marked(shown.map(state => spelled(states[state]?.variables[at]?.value ?? '', isFunction(names, at, states)))),
+      ),
     [states, shown.join()],
   );
   const same = columns.map(values => values.every(words => words.every(word => !word.differs)));
@@ -117,7 +128,7 @@ function StateList({ states, shown, choosable }: { states: State[]; shown: numbe
     <ul class="card states">
       <Few
         items={shown}
-        most={12}
+        most={6}
         draw={(at, row) => {
           const state = states[at]!;
           const way = choosable[at] ?? -1;

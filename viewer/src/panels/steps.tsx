@@ -4,10 +4,12 @@
 // The list is the accessible equivalent of the canvas: every placed operation has a row.
 
 import { changes } from '../data/change.ts';
+import { offset } from '../data/clock.ts';
 import { diff } from '../data/diff.ts';
 import { ARROW, fit, isReplacement } from '../data/fit.ts';
-import type { Op } from '../data/history.ts';
+import type { History, Op } from '../data/history.ts';
 import { cutMiddle, nameWithin } from '../data/short.ts';
+import { messageChanges, spelled } from '../data/spelling.ts';
 import type { Report, Timeline } from '../data/types.ts';
 import { entryAt, placeOfStep } from '../data/unlogged.ts';
 import { verdictView } from '../data/verdict.ts';
@@ -16,11 +18,17 @@ import {
   brokenBy,
   contradicting,
   ending,
+  failureWord,
+  history,
   isAtBlocked,
   matches,
+  reference,
   report,
   select,
+  selection,
   states,
+  statusOf,
+  statusWords,
   step,
   stepAt,
   stepCount,
@@ -29,18 +37,26 @@ import { brief, count, many, visible } from '../text.ts';
 import { laneNames } from '../timeline/lanes.ts';
 import { rankAmong } from './find.ts';
 import { assume, pending } from './focus.ts';
-import { liveHistory, openMenu, showOperation, showStep, windowWidth } from './local.ts';
+import { liveHistory, openMenu, showOperation, showStep, sideWidth, windowWidth } from './local.ts';
 import { failing, reasonText } from './outcome.ts';
 import { Op as OpButton, Sentence } from './parts.tsx';
 import { Rows } from './virtual.tsx';
 
 const HEIGHT = 24;
 
-/** The recorded interval of an operation. Computed with BigInt, because times exceed 2^53. */
-export function timebox(op: Op, origin: string): string {
-  const zero = BigInt(origin);
-  const end = op.end === null ? '…' : String(zero + BigInt(Math.round(op.end)));
-  return `[${zero + BigInt(Math.round(op.start))}, ${end}]`;
+/** The interval of an operation relative to the failure: `−1.67 ms … 0`. */
+export function timebox(op: Op): string {
+  const clock = history.value?.clock ?? null;
+  const show = (time: number) => offset(time - reference.value, clock);
+  // Without a failure, times count from the first event.
+  const plain = (text: string) => (blocked.value === null ? text.replace('+', '') : text);
+  const [start, end] = [op.start, op.end].map(time => time !== null && plain(show(time)));
+  return `${start} … ${end === false ? '' : end}`.trim();
+}
+
+/** What the times of `timebox` are: `time (ticks)`. */
+function timeTitle(past: History): string {
+  return past.clock === 'ns' ? 'time' : `time (${past.clock ?? 'ticks'})`;
 }
 
 /** True if a place is among the matches. */
@@ -56,6 +72,7 @@ export function Steps() {
   const stuck = blocked.value;
   const total = stepCount.value;
   const lead = stuck === null ? 0 : 1;
+  if (contradicting.value.length > 0 || (total === 0 && about.verdict.kind === 'inconclusive')) return <All />;
   if (total === 0 && (lead === 0 || states.value === null)) return <Recent report={about} />;
   const known = states.value;
   const common = past.timeline.steps;
@@ -69,6 +86,7 @@ export function Steps() {
   return (
     <Rows
       label="Steps, newest first"
+      kind={past.hasPoints ? 'points' : ''}
       count={all + lead}
       height={HEIGHT}
       columns={6}
@@ -79,9 +97,9 @@ export function Steps() {
           <span role="columnheader">process</span>
           <span role="columnheader">action</span>
           <span role="columnheader" class="time">
-            {past.hasPoints ? 'event' : 'timebox'}
+            {past.hasPoints ? 'event' : timeTitle(past)}
           </span>
-          <span role="columnheader">{single ? brief(single, 40) : 'change'} (old → new)</span>
+          <span role="columnheader">{single ? brief(single, 40) : 'change'}</span>
           <span role="columnheader" class="do">
             <span class="offscreen">assume</span>
           </span>
@@ -143,7 +161,7 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
   const op = past?.op(place);
   if (!past || !op) return <span role="gridcell">loading…</span>;
   const verdict = verdictView(about);
-  let why = 'fits nowhere';
+  let why = 'no order allows it';
   if (verdict.kind === 'stuck') {
     const reason = verdict.reasons.find(each => each.op === verdict.blocked[0]);
     if (reason) why = reason.why.kind === 'guard' ? failing(reason.why) : reasonText(about, reason.why);
@@ -155,7 +173,7 @@ function Blocked({ report: about, place }: { report: Report; place: number }) {
   return (
     <>
       <span role="gridcell">
-        <span aria-hidden="true">✗</span> {brokenBy.value === null ? 'blocked' : 'breaks it'}
+        <span aria-hidden="true">✗</span> {brokenBy.value === null ? failureWord.value : 'breaks it'}
       </span>
       <Recorded op={op} of={past.timeline} />
       <span role="gridcell" class="change">
@@ -175,10 +193,10 @@ function Recorded({ op, of }: { op: Op; of: Timeline }) {
     <>
       <Process op={op} of={of} />
       <span role="gridcell" title={op.text.length > wide ? brief(op.text, 400) : undefined}>
-        {nameWithin(op, op.text, wide) || brief(op.text, wide)}
+        {op.text.length > wide ? nameWithin(op, wide) || brief(op.text, wide) : visible(op.text)}
       </span>
       <span role="gridcell" class="time">
-        {op.start === op.end ? eventOf(op, of.origin) : timebox(op, of.origin)}
+        {op.start === op.end ? eventOf(op, of.origin) : timebox(op)}
       </span>
     </>
   );
@@ -207,19 +225,18 @@ function Step({ at, common }: { at: number; common: number }) {
   const taken = stepAt(at);
   const op = taken && past?.op(taken.op);
   if (!past || !taken || !op) return <span role="gridcell">#{count(at + 1)} loading…</span>;
-  const apart = isDivergent(at, common);
   return (
     <>
       <span role="gridcell">
         #{count(at + 1)}
         {taken.partway && (
-          <span class="tag" title="the operation continues after this step">
-            ◐ partway
+          <span class="tag" title="the operation takes effect in several steps, and continues after this one">
+            continues
           </span>
         )}
-        {apart && (
-          <span class="tag" title={`only in interpretation ${ending.value + 1}`}>
-            {isDivergent(at - 1, common) ? '≠' : '≠ from here'}
+        {isDivergent(at, common) && !isDivergent(at - 1, common) && (
+          <span class="tag" title={`from here on, only in order ${ending.value + 1}`}>
+            orders part
           </span>
         )}
       </span>
@@ -244,9 +261,10 @@ function isDivergent(at: number, common: number): boolean {
 /** Widths of the columns for actions and changes, in characters: of the window without the side panel and the other
  * columns. */
 function columns(): { action: number; change: number } {
-  const side = windowWidth.value > 1000 ? 412 : windowWidth.value > 820 ? 320 : 0;
-  const list = windowWidth.value - side;
-  const [others, action] = list > 960 ? [755, 29] : list > 660 ? [485, 20] : list > 520 ? [375, 18] : [275, 14];
+  const list = windowWidth.value - sideWidth();
+  // Numbers of events are short.
+  const spare = history.value?.hasPoints ? 90 : 0;
+  const [others, action] = list > 960 ? [755 - spare, 29] : list > 660 ? [485, 20] : list > 520 ? [375, 18] : [275, 14];
   return { action, change: Math.max(16, Math.floor((list - others) / 7.6)) };
 }
 
@@ -260,19 +278,27 @@ function Change({ at }: { at: number }) {
   const found = known.variables.flatMap((name, variable): Shown[] => {
     const [old, next] = [before[variable]!, after[variable]!];
     if (old === next) return [];
-    const parts = changes(old, next);
     const own = known.variables.length > 1 ? brief(name, 30) : '';
-    const whole = [{ label: own, before: old, after: next }];
+    const messages = messageChanges(old, next);
+    if (messages) {
+      return messages.map(({ sign, text }) => {
+        const isNew = sign === '+';
+        const label = `${own} ${sign}`;
+        const short = brief(text, Math.max(LEGIBLE, width - label.length - 4));
+        return { label, before: isNew ? null : short, after: isNew ? short : null };
+      });
+    }
+    const parts = changes(old, next);
+    const isFunction = known.isFunction(variable);
+    const whole = [{ label: own, before: spelled(old, isFunction), after: spelled(next, isFunction) }];
     if (!parts) return whole;
     const labels = parts.map(({ path }) => brief(name, 30) + visible(path));
     // A path that leaves no room for the change, such as one with a record as a key, is no help.
     if (labels.some(label => label.length > width / 2)) return whole;
-    return parts.map((part, at) => ({ ...part, label: labels[at]! }));
+    const short = (text: string | null) => (text === null ? null : spelled(text));
+    return parts.map(({ before, after }, at) => ({ label: labels[at]!, before: short(before), after: short(after) }));
   });
-  if (found.length === 0) {
-    const only = known.variables.length === 1 ? after[0]! : null;
-    return <span class="quiet">{only === null ? 'unchanged' : brief(only, width)}</span>;
-  }
+  if (found.length === 0) return <span class="quiet">–</span>;
   // As many changes as fit, and at least one: half a change is useless.
   const lengths = found.map(({ label }) => (label ? label.length + 3 : 2));
   let shown = 1;
@@ -351,7 +377,7 @@ function Pin({ name, at }: { name: string; at?: number }) {
           pending.value = { name, before: true };
         }}
       >
-        &lt;
+        before…
       </button>
       {id && (
         <button
@@ -364,10 +390,42 @@ function Pin({ name, at }: { name: string; at?: number }) {
             void assume(`${name} = ${id}`);
           }}
         >
-          =
+          assume
         </button>
       )}
     </>
+  );
+}
+
+/** All operations by start, if there is no order of them. */
+function All() {
+  const past = liveHistory()!;
+  return (
+    <Rows
+      label="Operations, by start"
+      count={past.size}
+      height={HEIGHT}
+      columns={5}
+      active={selection.value}
+      header={['', 'process', 'action', timeTitle(past)].map((title, at) => (
+        <span role="columnheader" class={at === 3 ? 'time' : ''}>
+          {title || <span class="offscreen">status</span>}
+        </span>
+      ))}
+      rowClass={row => (row === blocked.value ? 'blocked' : contradicting.value.includes(row) ? 'match' : '')}
+      onActive={row => void showOperation(row)}
+      onVisible={(first, last) => void past.ensure(first, last)}
+      draw={row => {
+        const op = past.op(row);
+        const isPart = contradicting.value.includes(row);
+        return (
+          <>
+            <span role="gridcell">{isPart && statusWords(statusOf(row)).join(' ')}</span>
+            {op ? <Recorded op={op} of={past.timeline} /> : <span role="gridcell">loading…</span>}
+          </>
+        );
+      }}
+    />
   );
 }
 
@@ -376,15 +434,7 @@ function Recent({ report: about }: { report: Report }) {
   const verdict = verdictView(about);
   if (about.history.operations === 0) return <p class="empty">No operations, so no steps.</p>;
   if (verdict.kind !== 'stuck' || verdict.interpretations.length === 0) {
-    return (
-      <p class="empty">
-        {verdict.kind === 'inconclusive'
-          ? 'No order was found before the check stopped.'
-          : contradicting.value.length > 0
-            ? 'No order to show: the marked operations contradict each other in every order.'
-            : 'The order of the operations is not in this page.'}
-      </p>
-    );
+    return <p class="empty">The order of the operations is not in this page.</p>;
   }
   const way = verdict.interpretations[ending.value] ?? verdict.interpretations[0]!;
   return (
@@ -396,12 +446,12 @@ function Recent({ report: about }: { report: Report }) {
           .slice(0, 200)
           .map(({ op, partway }) => (
             <li>
-              <OpButton report={about} op={op} /> {partway && '◐ partway'}
+              <OpButton report={about} op={op} /> {partway && '(continues)'}
             </li>
           ))}
       </ol>
       <button type="button" class="more" onClick={() => select(blocked.value)}>
-        back to the blocked operation
+        back to the failing operation
       </button>
     </div>
   );

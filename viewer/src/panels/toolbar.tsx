@@ -1,21 +1,16 @@
 // The toolbar above the timeline: filter, navigation, scale, sharing; and the line of assumptions.
 
-import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { copyLink, copyMarkdown, cycle, nextTheme } from '../commands.ts';
-import { saveImage } from '../export/image.ts';
+import { cycle, nextTheme } from '../commands.ts';
 import {
   allAssumed,
   allEndings,
   blocked,
   busy,
-  contradicting,
   ending,
-  failureWord,
   filter,
   history,
   matches,
-  onlyPart,
   problem,
   report,
   type Status,
@@ -24,29 +19,24 @@ import {
   setScale,
   showFailure,
   showWhole,
-  smallestPart,
+  statusWords,
   theme,
-  toggleOnlyPart,
 } from '../state.ts';
 import { brief, count, many, paragraph } from '../text.ts';
 import { drawn } from '../timeline/picture.ts';
-import { Dropdown } from './dropdown.tsx';
 import { enterMatch, isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
 import { dialog, reveal, shownOf, ways } from './local.ts';
 import { Copy } from './parts.tsx';
-import { Settings } from './settings.tsx';
 import { checkAgain } from './words.ts';
-
-const sharing = signal(false);
 
 export function Toolbar() {
   const several = ways.value;
   const stuck = blocked.value;
-  const fails = stuck !== null || contradicting.value.length > 0;
-  const goal = fails ? 'Failure' : report.value?.stats.widest ? 'Widest place' : 'End';
+  const goal = stuck !== null ? 'Failure' : 'End';
   return (
     <div class="toolbar" role="group" aria-label="Timeline">
+      <h2>The whole history</h2>
       <Filter />
       <button type="button" title={`Jump to the ${goal.toLowerCase()} (e)`} onClick={showFailure}>
         {goal} <kbd>e</kbd>
@@ -54,7 +44,7 @@ export function Toolbar() {
       {stuck !== null && (
         <button
           type="button"
-          title="Go to the earliest step after which a blocked operation could be next (r)"
+          title="Go to the earliest step after which the failing operation could be next (r)"
           onClick={() => void reveal()}
         >
           Earliest <kbd>r</kbd>
@@ -81,43 +71,24 @@ export function Toolbar() {
       <button type="button" title="Show the whole history (0)" onClick={showWhole}>
         All <kbd>0</kbd>
       </button>
-      {smallestPart.value.length > 0 && (
-        <button
-          type="button"
-          aria-pressed={onlyPart.value}
-          title="Dim all operations outside the smallest failing part (m)"
-          onClick={toggleOnlyPart}
-        >
-          Smallest part <kbd>m</kbd>
-        </button>
-      )}
       {several > 1 && (
-        <span class="joined" role="group" aria-label="Interpretations">
-          <button type="button" aria-label="Previous interpretation" onClick={() => cycle(-1)}>
+        <span class="joined" role="group" aria-label="Orders">
+          <button type="button" aria-label="Previous order" onClick={() => cycle(-1)}>
             ‹
           </button>
           <button
             type="button"
             aria-pressed={allEndings.value}
-            title="Draw all interpretations"
+            title="Draw all possible orders"
             onClick={() => (allEndings.value = !allEndings.value)}
           >
             {ending.value + 1} of {shownOf(several)}
           </button>
-          <button
-            type="button"
-            title="Next interpretation (x)"
-            aria-label="Next interpretation"
-            onClick={() => cycle(1)}
-          >
+          <button type="button" title="Next order (x)" aria-label="Next order" onClick={() => cycle(1)}>
             ›
           </button>
         </span>
       )}
-      <span class="push" />
-      <Settings />
-      <Share />
-      <HelpButton />
     </div>
   );
 }
@@ -188,53 +159,6 @@ function Filter() {
   );
 }
 
-function Share() {
-  const items: [string, () => void][] = [
-    ['Copy link', copyLink],
-    ['Copy as Markdown', copyMarkdown],
-    ['Save SVG', () => void saveImage('svg')],
-    ['Save PNG', () => void saveImage('png')],
-    ['Print', () => print()],
-  ];
-  return (
-    <Dropdown
-      open={sharing}
-      name="Share"
-      title="Share: link, Markdown, image, print"
-      sign="↗"
-      first="[role=menuitem]"
-      step={step}
-    >
-      <div class="menu" role="menu" aria-label="Share">
-        {items.map(([title, act]) => (
-          <button
-            type="button"
-            role="menuitem"
-            tabIndex={-1}
-            onClick={() => {
-              sharing.value = false;
-              act();
-            }}
-          >
-            {title}
-          </button>
-        ))}
-      </div>
-    </Dropdown>
-  );
-}
-
-/** Moves the focus in a menu by arrow keys. */
-export function step(event: KeyboardEvent, box: HTMLElement): void {
-  const items = [...box.querySelectorAll<HTMLElement>('[role=menuitem]:not(:disabled)')];
-  const at = items.indexOf(document.activeElement as HTMLElement);
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
-  if (to === undefined || items.length === 0) return;
-  event.preventDefault();
-  event.stopPropagation();
-  items[(to + items.length) % items.length]?.focus();
-}
-
 /** A button that shows the theme and switches to the next. */
 export function ThemeButton() {
   return (
@@ -262,24 +186,16 @@ export function HelpButton() {
 /** The colours and signs that the timeline currently shows, with their meaning. */
 export function Legend() {
   const shown = drawn.value;
-  const stuck = blocked.value;
   if (history.value?.size === 0 || shown.size === 0) return null;
-  const words: [Status, string][] = [
-    ['placed', '✓ placed'],
-    ['blocked', stuck === null ? '✗ contradict each other' : `✗ ${failureWord.value}`],
-    ['waiting', '… waiting'],
-    ['after', stuck === null ? '· not in the order' : '· after failure'],
-    ['uncounted', '○ not counted'],
-    ['unknown', '? unknown'],
-  ];
+  const all: Status[] = ['placed', 'blocked', 'waiting', 'after', 'uncounted', 'unknown'];
   return (
     <span class="legend" aria-label="Legend" role="img">
-      {words
-        .filter(([status]) => shown.has(status))
-        .map(([status, word]) => (
+      {all
+        .filter(status => shown.has(status))
+        .map(status => (
           <span class={status}>
             <i />
-            {word}
+            {statusWords(status).join(' ')}
           </span>
         ))}
       {(history.value?.events.length ?? 0) > 0 && (

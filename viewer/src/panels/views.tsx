@@ -4,8 +4,8 @@
 import type { OpRef, Report, View } from '../data/types.ts';
 import { history, placeOf, selection } from '../state.ts';
 import { brief, count, many } from '../text.ts';
-import { liveHistory, openMenu, showOperation } from './local.ts';
-import { Few, Op, Section, Sentence } from './parts.tsx';
+import { liveHistory } from './local.ts';
+import { Few, Op, Placed, Section, Sentence } from './parts.tsx';
 import { nameOf } from './words.ts';
 
 /** What the selected operation missed; nothing if it saw everything before it. */
@@ -35,26 +35,6 @@ export function Missed() {
         <p class="quiet">Missed operations are dashed in the timeline, seen ones outlined, later ones dimmed.</p>
       </article>
     </Section>
-  );
-}
-
-/** A button for an operation of the history; selects it in the timeline. */
-function Placed({ at }: { at: number }) {
-  const op = liveHistory()?.op(at);
-  if (!op) return <span class="op">loading…</span>;
-  return (
-    <button
-      type="button"
-      class="op"
-      title={`${brief(op.name, 80)}: show in the timeline`}
-      onClick={() => void showOperation(at)}
-      onContextMenu={event => {
-        event.preventDefault();
-        openMenu({ x: event.clientX, y: event.clientY, name: op.name });
-      }}
-    >
-      {brief(`${op.name} ${op.text}`, 90)}
-    </button>
   );
 }
 

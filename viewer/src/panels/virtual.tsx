@@ -23,6 +23,8 @@ export interface RowsProps {
   active: number | null;
   /** True if the active row is kept off the edges: it is scrolled to the middle. */
   isCentred?: boolean;
+  /** A class for the columns. */
+  kind?: string;
   /** Draws the cells of a row. */
   draw: (row: number) => ComponentChildren;
   rowClass?: (row: number) => string;
@@ -126,7 +128,13 @@ export function Rows(props: RowsProps) {
   for (let row = first; row < last; row += 1) shown.push(row);
   const reachable = active !== null && active >= first && active < last ? active : null;
   return (
-    <div class="grid" role="grid" aria-label={label} aria-rowcount={count + (header ? 1 : 0)} aria-colcount={columns}>
+    <div
+      class={`grid ${props.kind ?? ''}`}
+      role="grid"
+      aria-label={label}
+      aria-rowcount={count + (header ? 1 : 0)}
+      aria-colcount={columns}
+    >
       {header && (
         <div class="gridhead" role="rowgroup">
           <div class="row head" role="row" aria-rowindex={1}>

@@ -1,251 +1,248 @@
-// Why no operation can be next: one card per reason against the blocked operation, and one line for waiting ones.
+// The rule that the failing operation breaks: the action with its line numbers, the conjunct that is false with the
+// values of its parts below it, and the conjuncts around it. States in which something else is wrong are folded.
 //
-// The report groups states by reason. A card lists the conjuncts of the action and the outcome of each; states with the
-// same outcome and values share a line. Enter on a conjunct selects its operation in the timeline, so that the keyboard
-// alone leads from the verdict to the blocked operation.
+// Enter on a conjunct selects its operation in the timeline, so that the keyboard alone leads from the verdict to it.
 
 import { useState } from 'preact/hooks';
-import type { Conjunct, OpRef, Reason, Report } from '../data/types.ts';
+import { spelled } from '../data/spelling.ts';
+import { tree } from '../data/tree.ts';
+import type { Conjunct, Guard, OpRef, Reason, Report } from '../data/types.ts';
 import type { BrokenView } from '../data/verdict.ts';
-import { brief, letter, list, many } from '../text.ts';
+import { brief, letter, lineOf, list, many } from '../text.ts';
 import { showOp } from './local.ts';
 import { glyph, gravest, groups, reasonText } from './outcome.ts';
 import { Op, Place, Sentence } from './parts.tsx';
-import { Marked, marked, type Stretch, Value } from './value.tsx';
+import { Value } from './value.tsx';
 import { nameOf } from './words.ts';
 
+/** The letters of a line of the side panel. */
+const ROOM = 42;
 /** A conjunct of more characters is cut after some lines. */
 const LONG = 160;
 
 /** The conjuncts of an action or an invariant. `states` are indices into the possible states. */
-function Conjuncts({
-  report,
-  conjuncts,
-  states,
-  op,
-}: {
-  report: Report;
-  conjuncts: Conjunct[];
-  states: number[];
-  op: OpRef | null;
-}) {
-  return (
-    <ul class="conjuncts">
-      {conjuncts.map(conjunct => {
-        const worst = glyph(gravest(conjunct.outcomes));
-        const isLong = conjunct.text.length > LONG;
-        const inner = (
-          <>
-            <span class={`sign ${worst.tone}`} aria-hidden="true">
-              {worst.sign}
-            </span>
-            <code class={isLong ? 'long' : ''} title={isLong ? brief(conjunct.text, 2000) : undefined}>
-              {brief(conjunct.text, 400)}
-            </code>
-            <span class="aside"> is {worst.word}</span>
-          </>
-        );
-        return (
-          <li class={worst.tone}>
-            {op === null ? (
-              <span class="conjunct">{inner}</span>
-            ) : (
-              <button
-                type="button"
-                class="conjunct"
-                title="Show the operation in the timeline"
-                onClick={() => showOp(op)}
-              >
-                {inner}
-              </button>
-            )}
-            {worst.tone !== 'quiet' && <Groups conjunct={conjunct} states={states} />}
-            {worst.tone === 'bad' && <Place report={report} span={conjunct.span} />}
-          </li>
-        );
-      })}
-    </ul>
-  );
-}
-
-function Groups({ conjunct, states }: { conjunct: Conjunct; states: number[] }) {
+function Conjuncts({ report, conjuncts, states, op }: ConjunctsProps) {
   const [all, setAll] = useState(false);
-  const [open, setOpen] = useState(false);
-  const found = groups(conjunct);
-  const lone = found.length === 1;
-  if (!open && conjunct.outcomes.every(outcome => outcome === 'true')) {
-    const has = found.some(group => group.values.length > 0);
-    return (
-      <p class="outcome">
-        TRUE in {statesText(states)}{' '}
-        {has && (
-          <button type="button" class="more" onClick={() => setOpen(true)}>
-            values
-          </button>
-        )}
-      </p>
-    );
-  }
-  if (lone && found[0]!.values.length === 0 && typeof found[0]!.outcome === 'string') {
-    const word = glyph(found[0]!.outcome).word;
-    return word === 'TRUE' ? null : <p class="outcome">{`${word} in ${statesText(states)}`}</p>;
-  }
-  const shown = all ? found : found.slice(0, 6);
-  // Marks where the values of a conjunct differ between groups.
-  const compared = new Map<string, Stretch[][]>();
-  for (const { text } of conjunct.values) {
-    compared.set(text, marked(shown.map(group => group.values.find(each => each.text === text)?.value ?? '')));
-  }
+  const worst = conjuncts.map(conjunct => glyph(gravest(conjunct.outcomes)));
+  const unreached = worst.filter(({ word }) => word === 'not reached').length;
   return (
     <>
-      {shown.map((group, place) => (
-        <p class="outcome">
-          {group.values.map(({ text, value }, at) => (
+      <ul class="conjuncts">
+        {conjuncts.map((conjunct, at) => {
+          const { sign, word, tone } = worst[at]!;
+          if (word === 'not reached' && !all) return null;
+          const isLong = conjunct.text.length > LONG;
+          const inner = (
             <>
-              {at > 0 && ', '}
-              <code>{brief(text, 80)}</code> is{' '}
-              {lone ? <Value text={value} /> : <Marked words={compared.get(text)?.[place] ?? []} />}
+              <span class={`sign ${tone}`} aria-hidden="true">
+                {sign}
+              </span>
+              <code class={isLong ? 'long' : ''} title={isLong ? brief(conjunct.text, 2000) : undefined}>
+                {brief(conjunct.text, 400)}
+              </code>
+              <span class="offscreen"> is {word}</span>
             </>
-          ))}
-          {group.values.length > 0 && ' → '}
-          <strong class={glyph(group.outcome).tone}>{glyph(group.outcome).word}</strong>
-          {typeof group.outcome === 'object' && 'error' in group.outcome && <>: {brief(group.outcome.error, 300)}</>}
-          {states.length > 1 &&
-            (lone ? ` in ${statesText(states)}` : ` in ${list(group.at.map(at => letter(states[at] ?? at)))}`)}
-        </p>
-      ))}
-      {found.length > shown.length && (
+          );
+          return (
+            <li class={tone}>
+              <Place report={report} span={conjunct.span} kind="number" />
+              {op === null ? (
+                <span class="conjunct">{inner}</span>
+              ) : (
+                <button
+                  type="button"
+                  class="conjunct"
+                  title="Show the operation in the timeline"
+                  onClick={() => showOp(op)}
+                >
+                  {inner}
+                </button>
+              )}
+              {tone !== 'quiet' && tone !== 'good' && <Values conjunct={conjunct} states={states} />}
+            </li>
+          );
+        })}
+      </ul>
+      {unreached > 0 && !all && (
         <button type="button" class="more" onClick={() => setAll(true)}>
-          {found.length - shown.length} more
+          {many(unreached, 'more conjunct')}
         </button>
       )}
     </>
   );
 }
 
-function statesText(states: number[]): string {
-  return states.length === 1 ? `state ${letter(states[0]!)}` : `all ${states.length} states`;
+interface ConjunctsProps {
+  report: Report;
+  conjuncts: Conjunct[];
+  states: number[];
+  op: OpRef | null;
 }
 
-function Card({ report, reason, total }: { report: Report; reason: Reason; total: number }) {
-  const { why } = reason;
-  const allowed =
-    why.kind === 'dead'
-      ? 'is a dead end'
-      : why.kind === 'error'
-        ? 'cannot be evaluated'
-        : why.kind === 'time'
-          ? 'must wait'
-          : 'not enabled';
+/** The values of the parts of a conjunct: below it for the first states in which it is not true, in a line for others. */
+function Values({ conjunct, states }: { conjunct: Conjunct; states: number[] }) {
+  const [all, setAll] = useState(false);
+  const found = groups(conjunct).filter(({ outcome }) => outcome !== 'not-reached');
+  const first = found.find(({ outcome }) => outcome !== 'true') ?? found[0];
+  if (!first) return null;
+  const others = found.filter(group => group !== first);
+  const shown = all ? others : others.slice(0, 4);
+  const where = (at: number[]) => `in ${list(at.map(each => letter(states[each] ?? each)))}`;
+  const values = first.values.map(({ text, value }) => ({ text, value: spelled(value) }));
+  const { word, tone } = glyph(first.outcome);
+  const below = tree(conjunct.text, values, ROOM);
+  const error = typeof first.outcome === 'object' && 'error' in first.outcome ? first.outcome.error : null;
+  return (
+    <>
+      {below ? (
+        <pre class="tree">
+          {below.map(line => `${brief(line, 400)}\n`)}
+          <b class={tone}>→ {word}</b>
+        </pre>
+      ) : (
+        <Line values={values} word={word} tone={tone} />
+      )}
+      {error !== null && <p class="outcome">{brief(error, 300)}</p>}
+      {found.length > 1 && <p class="outcome">{where(first.at)}</p>}
+      {shown.map(group => (
+        <p class="outcome">
+          {where(group.at)}: <Line values={group.values} {...glyph(group.outcome)} />
+        </p>
+      ))}
+      {others.length > shown.length && (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          {others.length - shown.length} more
+        </button>
+      )}
+    </>
+  );
+}
+
+function Line({ values, word, tone }: { values: { text: string; value: string }[]; word: string; tone: string }) {
+  return (
+    <span class="outcome">
+      {values.map(({ text, value }, at) => (
+        <>
+          {at > 0 && ', '}
+          <code>{brief(text, 80)}</code> is <Value text={spelled(value)} />
+        </>
+      ))}
+      {values.length > 0 && ' → '}
+      <strong class={tone}>{word}</strong>
+    </span>
+  );
+}
+
+/** The action of a guard as in its source, with what was bound. */
+function Action({ report, guard }: { report: Report; guard: Guard }) {
+  const source = report.sources[guard.span.source]?.text;
+  const line = source?.split('\n')[lineOf(source, guard.span.start).line - 1]?.trim();
+  return (
+    <p class="action">
+      <Place report={report} span={guard.span} kind="number" />
+      <code>{brief(line || guard.action, 120)}</code>
+      {guard.choices.length > 0 && (
+        <span class="bound">
+          with{' '}
+          {guard.choices.map(({ name, value }, at) => (
+            <>
+              {at > 0 && ', '}
+              <code>
+                {brief(name, 40)} = <Value text={spelled(value)} />
+              </code>
+            </>
+          ))}
+        </span>
+      )}
+      {guard.ways > 1 && <span class="bound quiet">{guard.ways} alternatives; this one got furthest</span>}
+    </p>
+  );
+}
+
+/** What is wrong in some of the states. */
+function Against({ report, reason, total }: { report: Report; reason: Reason; total: number }) {
+  const { why, op } = reason;
   return (
     <article class={`card ${why.kind === 'time' ? 'wait' : why.kind === 'error' ? 'odd' : 'bad'}`}>
-      <h3>
-        <Op report={report} op={reason.op} />{' '}
-        <strong class={why.kind === 'time' || why.kind === 'error' ? 'odd' : 'bad'}>{allowed}</strong>
-        {total > 0 && (
-          <span class="quiet">
-            {' '}
-            in{' '}
-            {total === 1
-              ? 'the only possible state'
-              : reason.states.length === total
-                ? `all ${total} possible states`
-                : `${reason.states.length} of ${total} possible states`}
-          </span>
-        )}
-      </h3>
-      {why.kind === 'guard' && (
+      {why.kind === 'guard' ? (
         <>
-          <p class="where">
-            <code>{brief(why.action, 80)}</code> <Place report={report} span={why.span} />
-            {why.ways > 1 && <span class="quiet"> · {why.ways} alternatives; this one got furthest</span>}
-          </p>
-          {why.choices.length > 0 && (
-            <p class="where">
-              with{' '}
-              {why.choices.map((choice, at) => (
-                <>
-                  {at > 0 && ', '}
-                  <code>{brief(choice.name, 40)}</code> = <Value text={choice.value} />
-                </>
-              ))}
-            </p>
-          )}
-          <Conjuncts report={report} conjuncts={why.conjuncts} states={reason.states} op={reason.op} />
+          <Action report={report} guard={why} />
+          <Conjuncts report={report} conjuncts={why.conjuncts} states={reason.states} op={op} />
         </>
-      )}
-      {why.kind === 'time' && (
-        <p>
-          It began after <Op report={report} op={why.after} /> returned, which is not placed yet.
-        </p>
-      )}
-      {why.kind === 'words' && (
+      ) : (
         <p class="words">
-          <Sentence text={why.text} width={600} />
+          <button type="button" class="conjunct" title="Show the operation in the timeline" onClick={() => showOp(op)}>
+            {nameOf(report, op)}:
+          </button>{' '}
+          {why.kind === 'dead' ? (
+            'It is legal here, but every order that continues with it gets stuck later.'
+          ) : (
+            <Sentence text={reasonText(report, why)} width={600} />
+          )}{' '}
+          {'span' in why && why.span && <Place report={report} span={why.span} />}
         </p>
       )}
-      {why.kind === 'excluded' && (
-        <p>
-          The step is enabled, but <code>{brief(why.name, 80)}</code> excludes it:{' '}
-          <Place report={report} span={why.span} />
+      {total > 1 && (
+        <p class="outcome">
+          in {total > reason.states.length ? `${reason.states.length} of ${total}` : `all ${total}`} possible states
         </p>
       )}
-      {why.kind === 'error' && (
-        <p class="words">
-          <Value text={why.message} width={600} /> {why.span && <Place report={report} span={why.span} />}
-        </p>
-      )}
-      {why.kind === 'dead' && <p>It is enabled here, but every order that continues with it gets stuck too.</p>}
     </article>
   );
 }
 
-/** All reasons: those against the blocked operation in full, the others grouped. */
-export function Reasons({
-  report,
-  reasons,
-  blocked,
-  total,
-}: {
-  report: Report;
-  reasons: Reason[];
-  blocked: OpRef[];
-  total: number;
-}) {
-  const first =
-    blocked.length === 0
-      ? reasons.filter(reason => reason.why.kind !== 'time').slice(0, 3)
-      : reasons.filter(reason => blocked.includes(reason.op));
-  const rest = reasons.filter(reason => !first.includes(reason));
-  const waiting = new Map<OpRef, OpRef[]>();
-  for (const { op, why } of rest) {
-    if (why.kind !== 'time') continue;
-    const ops = waiting.get(why.after) ?? [];
-    if (!ops.includes(op)) ops.push(op);
-    waiting.set(why.after, ops);
+/** A reason that is folded into its first line. */
+function Folded({ report, reason, total }: { report: Report; reason: Reason; total: number }) {
+  return (
+    <details class="line">
+      <summary>
+        <span class="sign bad" aria-hidden="true">
+          ✗
+        </span>{' '}
+        {nameOf(report, reason.op)}
+        {total > 1 && ` in ${reason.states.length} of ${total} states`}: {brief(reasonText(report, reason.why), 120)}
+      </summary>
+      <Against report={report} reason={reason} total={total} />
+    </details>
+  );
+}
+
+/** All reasons: the first against each failing operation in full, the others folded. */
+export function Reasons({ report, reasons, blocked, total }: ReasonsProps) {
+  const isMain = (reason: Reason) => (blocked.length === 0 ? reason.why.kind !== 'time' : blocked.includes(reason.op));
+  const main = reasons.filter(isMain);
+  const first = main.filter((reason, at) => main.findIndex(other => other.op === reason.op) === at).slice(0, 3);
+  const folded = main.filter(reason => !first.includes(reason));
+  const others = reasons.filter(reason => !isMain(reason) && reason.why.kind !== 'time');
+  const waiting = new Map<OpRef, Set<OpRef>>();
+  for (const { op, why } of reasons) {
+    if (why.kind === 'time' && !blocked.includes(op))
+      waiting.set(why.after, (waiting.get(why.after) ?? new Set()).add(op));
   }
-  const others = rest.filter(reason => reason.why.kind !== 'time');
   return (
     <>
       {first.map(reason => (
-        <Card report={report} reason={reason} total={total} />
+        <Against report={report} reason={reason} total={total} />
       ))}
-      {first.length === 0 && reasons.length === 0 && <p class="quiet">No operation could be next.</p>}
+      {reasons.length === 0 && <p class="quiet">No operation could be next.</p>}
+      {folded.slice(0, 40).map(reason => (
+        <Folded report={report} reason={reason} total={total} />
+      ))}
+      {others.length > 0 && (
+        <details class="line">
+          <summary>{many(new Set(others.map(({ op }) => op)).size, 'other operation')} could be next</summary>
+          {others.slice(0, 40).map(reason => (
+            <Folded report={report} reason={reason} total={total} />
+          ))}
+        </details>
+      )}
       {[...waiting].map(([after, ops]) => (
         <details class="line">
           <summary>
-            <span class="sign odd" aria-hidden="true">
-              …
-            </span>{' '}
-            {many(ops.length, 'other operation')} must wait:{' '}
-            {list(
-              ops.map(op => nameOf(report, op)),
-              8,
-            )}{' '}
-            began after {nameOf(report, after)} returned
+            {many(ops.size, 'other operation')} began after {nameOf(report, after)} returned
           </summary>
           <ul class="ops">
-            {ops.slice(0, 60).map(op => (
+            {[...ops].slice(0, 60).map(op => (
               <li>
                 <Op report={report} op={op} />
               </li>
@@ -253,52 +250,33 @@ export function Reasons({
           </ul>
         </details>
       ))}
-      {others.slice(0, 40).map(reason => (
-        <details class="line">
-          <summary>
-            <span class="sign bad" aria-hidden="true">
-              ✗
-            </span>{' '}
-            {nameOf(report, reason.op)}: {brief(reasonText(report, reason.why), 120)}
-          </summary>
-          <Card report={report} reason={reason} total={total} />
-        </details>
-      ))}
     </>
   );
 }
 
+interface ReasonsProps {
+  report: Report;
+  reasons: Reason[];
+  blocked: OpRef[];
+  total: number;
+}
+
 /** An invariant that every order violates. */
 export function Violated({ report, violation }: { report: Report; violation: BrokenView }) {
-  const states = violation.states.map((_, at) => at);
-  const broke = violation.broke?.[0] ?? null;
+  const op = violation.broke?.[0] ?? violation.blocked[0] ?? null;
   return (
     <article class="card bad">
-      <h3>
-        <code>{brief(violation.invariant, 80)}</code> <strong class="bad">is FALSE</strong>
-        <span class="quiet"> in every order</span>
-      </h3>
-      <p class="where">
-        <Place report={report} span={violation.span} />
-        {broke !== null && (
-          <>
-            {' '}
-            · false after <Op report={report} op={broke} />
-          </>
-        )}
-        {broke === null && violation.blocked.length > 0 && (
-          <>
-            {' '}
-            · no order is left when <Op report={report} op={violation.blocked[0]!} /> returns
-          </>
+      <p class="action">
+        <Place report={report} span={violation.span} kind="number" />
+        <code>{brief(violation.invariant, 80)}</code>
+        {op !== null && (
+          <span class="bound">
+            {violation.broke?.length ? 'false after' : 'no order is left when'} <Op report={report} op={op} />
+            {!violation.broke?.length && ' returns'}
+          </span>
         )}
       </p>
-      <Conjuncts
-        report={report}
-        conjuncts={violation.conjuncts}
-        states={states}
-        op={broke ?? violation.blocked[0] ?? null}
-      />
+      <Conjuncts report={report} conjuncts={violation.conjuncts} states={violation.states.map((_, at) => at)} op={op} />
     </article>
   );
 }

@@ -1,52 +1,82 @@
-// The smallest failing part of the history, whole: one row per process, time from left to right.
+// What happened: the smallest failing part of the history, whole: one row per process, time from left to right.
 //
 // Operations that overlap share a column. If not all columns fit, the rest continues in a band below, so that nothing is
 // cut off and nothing scrolls.
 
+import type { ComponentChildren } from 'preact';
 import { cutMiddle, shortName } from '../data/short.ts';
+import { spelled } from '../data/spelling.ts';
 import { OUTCOMES } from '../data/status.ts';
-import type { Operation, OpRef, Window as Part, Report } from '../data/types.ts';
+import type { Operation, OpRef, Report, Window as SmallestPart, State } from '../data/types.ts';
+import { failingOps, verdictView } from '../data/verdict.ts';
 import { saveText } from '../export/image.ts';
 import { jsonLines } from '../export/jsonl.ts';
-import { history, onlyPart, placeOf, smallestPart, toggleOnlyPart } from '../state.ts';
-import { brief, many, visible } from '../text.ts';
+import { failureWord, history, placeOf, states, stepOf } from '../state.ts';
+import { brief, count, many, visible } from '../text.ts';
 import { laneNames } from '../timeline/lanes.ts';
 import { bands, columns, type Placed } from './columns.ts';
-import { notify, openMenu, showOp, windowWidth } from './local.ts';
-import { Section } from './parts.tsx';
+import { liveHistory, notify, openMenu, showOp, sideWidth, windowWidth } from './local.ts';
 import { Value } from './value.tsx';
+import { nameOf } from './words.ts';
 
 /** Longest value in a label. */
 const LONGEST = 60;
 /** Most operations that are drawn. */
 const MOST = 120;
 /** The width of a letter and of the rest of a box, in pixels. */
-const [LETTER, FRAME] = [7.3, 17];
+const [LETTER, FRAME] = [7.9, 24];
 
 /** The distance of boxes, in pixels. */
-const GAP = 4;
+const GAP = 6;
 
-/** The width of a line in the side panel, in pixels. */
+/** The width of a line of boxes, in pixels. */
 function room(): number {
   const window = windowWidth.value;
-  const side = window > 1000 ? 412 : window > 820 ? 320 : window;
-  return side - 62;
+  return window - sideWidth() - 84;
+}
+
+/** What happened: the smallest part that fails, or the operations that the verdict is about; nothing without any. */
+export function What({ report }: { report: Report }) {
+  const verdict = verdictView(report);
+  if (verdict.kind === 'stuck' && verdict.window) {
+    const { start, operations } = verdict.window;
+    const total = report.history.operations;
+    return (
+      <Part report={report} part={verdict.window}>
+        the smallest part that fails{verdict.window.before === 0 || start.length > 0 ? ' by itself' : ''}:{' '}
+        {count(operations.length)} of {many(total ?? operations.length, 'operation')}
+        {start.length === 1 && lengthOf(start[0]!) <= MOST_START && (
+          <>
+            , starting with <States states={start} />
+          </>
+        )}
+        {start.length > 1 && `, starting in ${many(start.length, 'possible state')}`}
+      </Part>
+    );
+  }
+  if (verdict.kind === 'contradiction') {
+    const { operations } = verdict;
+    return (
+      <Part report={report} part={{ start: [], operations, before: 0 }}>
+        {many(operations.length, 'operation')} that contradict each other
+      </Part>
+    );
+  }
+  const [view] = verdict.kind === 'views' ? verdict.views : [];
+  if (!view) return null;
+  const operations = [...new Set([...view.must_see, ...view.may_miss, view.op])];
+  return (
+    <Part report={report} part={{ start: [], operations, before: 0 }}>
+      the last operations that {nameOf(report, view.op)} may see
+    </Part>
+  );
 }
 
 /** The part as a picture, with what can be done with it. */
-export function Window({
-  report,
-  window,
-  blocked,
-  title = 'Smallest failing part',
-}: {
-  report: Report;
-  window: Part;
-  blocked: OpRef[];
-  title?: string;
-}) {
-  const shown = columns(report.operations, window.operations.slice(0, MOST));
-  const left = window.operations.length - shown.placed.length;
+function Part({ report, part, children }: { report: Report; part: SmallestPart; children: ComponentChildren }) {
+  const failing = failingOps(verdictView(report), report.operations);
+  const shown = columns(report.operations, part.operations.slice(0, MOST));
+  const left = part.operations.length - shown.placed.length;
   // A label wraps at blanks, so it is at least as wide as its longest word.
   const widthOf = (op: OpRef) => {
     const words = labelOf(report.operations[op]!).split(' ');
@@ -54,20 +84,23 @@ export function Window({
   };
   const lane = Math.max(...shown.processes.map(name => laneName(name).length)) * LETTER + 10;
   const lines = bands(shown, widthOf, room() - lane, GAP);
+  const steps = shown.placed.map(({ op }) => ({ op, step: stepOfRef(op) })).filter(({ step }) => step !== null);
+  const order = steps.sort((a, b) => a.step! - b.step!).map(({ op }) => op);
   return (
-    <Section id="h-window" title={title}>
-      <div class="card">
-        <p class="quiet lead">
-          {many(window.operations.length, 'operation')}
-          {window.before > 0 &&
-            window.start.length > 0 &&
-            `, after ${many(window.before, 'other')} and from ${many(window.start.length, 'possible state')}`}
-          . Boxes that share a column overlap; a box to the left returned before one to the right began.
-        </p>
+    <section class="happened" aria-labelledby="h-window">
+      <h2>
+        <button type="button" class="small" onClick={() => save(report, part)}>
+          Save as JSON Lines
+        </button>
+        <span id="h-window">What happened</span>
+        <span class="note"> · {children}</span>
+      </h2>
+      <div class="card" tabIndex={0} role="group" aria-label="Operations that matter, by process">
         {lines.map((line, at) => (
           <Band
             report={report}
-            blocked={blocked}
+            failing={failing}
+            order={order}
             processes={shown.processes}
             placed={shown.placed.filter(({ from, to }) => from <= line.last && to >= line.first)}
             line={line}
@@ -76,38 +109,41 @@ export function Window({
           />
         ))}
         {left > 0 && <p class="quiet">{many(left, 'more operation')}</p>}
-        <p class="doing">
-          {smallestPart.value.length > 0 && (
-            <button type="button" class="small" aria-pressed={onlyPart.value} onClick={toggleOnlyPart}>
-              Show in the timeline
-            </button>
-          )}
-          <button type="button" class="small" onClick={() => save(report, window)}>
-            Save as JSON Lines
-          </button>
-        </p>
-        {window.start.length > 0 && (
+        {part.start.some((state, _, all) => all.length > 1 || lengthOf(state) > MOST_START) && (
           <details>
-            <summary>Initial states</summary>
-            <ul class="starts">
-              {window.start.slice(0, 8).map(state => (
-                <li>
-                  {state.variables.map((field, at) => (
-                    <>
-                      {at > 0 && ', '}
-                      {field.name && <code>{brief(field.name, 40)} = </code>}
-                      <Value text={field.value} />
-                    </>
-                  ))}
-                </li>
-              ))}
-              {window.start.length > 8 && <li>{window.start.length - 8} more</li>}
-            </ul>
+            <summary>{many(part.start.length, 'state')} before it</summary>
+            <States states={part.start.slice(0, 8)} />
+            {part.start.length > 8 && ` and ${part.start.length - 8} more`}
           </details>
         )}
       </div>
-    </Section>
+    </section>
   );
+}
+
+/** The longest state that is shown in the title. */
+const MOST_START = 60;
+
+function lengthOf({ variables }: State): number {
+  return variables.reduce((sum, field) => sum + field.name.length + field.value.length, 0);
+}
+
+/** States in a line each. */
+function States({ states: shown }: { states: State[] }) {
+  return shown.map(({ variables }, at) => (
+    <span class="start">
+      {at > 0 && ' or '}
+      {variables.map((field, at) => (
+        <>
+          {at > 0 && ', '}
+          <code>
+            {field.name && `${brief(field.name, 40)} = `}
+            <Value text={spelled(field.value, states.value?.isFunction(at))} width={60} />
+          </code>
+        </>
+      ))}
+    </span>
+  ));
 }
 
 /** The label of a box; an arrow stays with the result behind it. */
@@ -122,10 +158,18 @@ function laneName(process: string): string {
   return cutMiddle(visible(past && at >= 0 ? laneNames(past)[at]! : process), 12);
 }
 
+/** The step of an operation in the chosen order; null if it takes none, or if it is the only one. */
+function stepOfRef(op: OpRef): number | null {
+  liveHistory();
+  const place = placeOf(op);
+  return place === null ? null : stepOf(place);
+}
+
 /** Columns `line.first ..= line.last` of all processes. */
 function Band({
   report,
-  blocked,
+  failing,
+  order,
   processes,
   placed,
   line,
@@ -133,7 +177,9 @@ function Band({
   isOnly,
 }: {
   report: Report;
-  blocked: OpRef[];
+  failing: OpRef[];
+  /** As they take effect. */
+  order: OpRef[];
   processes: string[];
   placed: Placed[];
   line: { first: number; last: number };
@@ -149,7 +195,7 @@ function Band({
     <div
       class={`part ${isSingle ? 'single' : ''}`}
       role="group"
-      aria-label={isFirst ? 'Operations by process' : 'Operations by process, continued'}
+      aria-label={isFirst ? 'In order of time' : 'In order of time, continued'}
       style={{
         gridTemplateColumns: isSingle
           ? 'auto minmax(0, 1fr)'
@@ -163,7 +209,7 @@ function Band({
       ))}
       {placed.map(({ op, lane, from, to }) => {
         const operation = report.operations[op]!;
-        const isBlocked = blocked.includes(op);
+        const isBlocked = failing.includes(op);
         const outcome = operation.outcome ?? (operation.end === null ? 'unfinished' : null);
         const [begins, ends] = [from >= line.first, to <= line.last && operation.end !== null];
         const first = Math.max(from, line.first) - line.first + 2;
@@ -184,11 +230,14 @@ function Band({
             {isBlocked && (
               <>
                 <span aria-hidden="true">✗ </span>
-                <span class="offscreen">blocked </span>
+                <span class="offscreen">{failureWord.value} </span>
               </>
             )}
             {!begins && '… '}
             {labelOf(operation)}
+            {order.includes(op) && begins && !isBlocked && (
+              <sup title="its place in the order">{order.indexOf(op) + 1}</sup>
+            )}
             {outcome && (ends || to <= line.last) && <span class="aside"> {OUTCOMES[outcome].word}</span>}
           </button>
         );
@@ -198,7 +247,7 @@ function Band({
 }
 
 /** Downloads the operations of the part. Times are ranks, because those of a report may be rounded. */
-function save(report: Report, window: Part): void {
+function save(report: Report, window: SmallestPart): void {
   const exact = (op: OpRef) => {
     const place = placeOf(op);
     const found = place === null ? null : (history.value?.op(place) ?? null);

@@ -1,5 +1,6 @@
 // Names and what-ifs as text, and the command that rechecks under assumptions.
 
+import { shortName } from '../data/short.ts';
 import type { Assumption, Consequence, OpRef, Report } from '../data/types.ts';
 import { brief, many, quoted } from '../text.ts';
 
@@ -8,27 +9,32 @@ export function nameOf(report: Report, op: OpRef): string {
   return brief(report.operations[op]?.name ?? '?', 40);
 }
 
-/** The assumption of a what-if. */
+/** The process and the short name of an operation, and its line in a log: `T1 Put 3, 10`, `tm line 6 TMCommit`. */
+export function shortOf(report: Report, op: OpRef): string {
+  const operation = report.operations[op];
+  if (!operation) return '?';
+  const line = operation.meta.find(field => field.name === 'line');
+  return `${brief(operation.process, 40)} ${line ? `line ${brief(line.value, 12)} ` : ''}${shortName(operation)}`;
+}
+
+/** The assumption of a what-if. Code is in backticks. */
 export function assumptionText(report: Report, assumption: Assumption): string {
-  const named = (op: OpRef) => {
-    const operation = report.operations[op];
-    return operation ? `${brief(operation.name, 60)} ${brief(operation.text, 60)}`.trim() : '?';
-  };
+  const named = (op: OpRef) => `\`${shortOf(report, op)}\``;
   switch (assumption.kind) {
     case 'other-results':
-      return `result ${assumption.results.map(field => (field.name ? `${field.name} = ${brief(field.value, 60)}` : brief(field.value, 60))).join(', ') || 'none'}`;
+      return `if it had returned ${assumption.results.map(field => `\`${brief(field.value, 60)}\``).join(', ') || 'nothing'}`;
     case 'dropped':
       return 'without this operation';
     case 'program-order':
-      return 'program order only';
+      return 'without real time (`--order program`)';
     case 'event-dropped':
       return `without ${named(assumption.event)}`;
     case 'step-inserted':
-      return `with an unlogged step \`${brief(assumption.action, 60)}\` before ${named(assumption.before)}`;
+      return `with a step \`${brief(assumption.action, 60)}\` that is not in the log, before ${named(assumption.before)}`;
     case 'not-complete':
-      return `if \`${brief(assumption.variable, 60)}\` may change unlogged`;
+      return `if \`${brief(assumption.variable, 60)}\` may change without an event`;
     case 'other-field':
-      return `if ${named(assumption.event)} had told \`${brief(assumption.field, 120)}\``;
+      return `if the log of ${named(assumption.event)} had \`${brief(assumption.field, 120)}\``;
     case 'field-ignored':
       return `without the condition \`${brief(assumption.field, 120)}\` on ${named(assumption.event)}`;
     case 'exchanged':
@@ -41,14 +47,11 @@ export function outcomeText(report: Report, outcome: Consequence, assumption: As
   if (outcome.kind === 'accepted') return 'the whole history is accepted';
   if (outcome.kind === 'inconclusive') return `inconclusive: ${outcome.stop}`;
   const further = outcome.explained - from;
-  const at =
-    outcome.blocked === null
-      ? ''
-      : ` at ${report.operations[outcome.blocked]?.name ?? '?'} ${report.operations[outcome.blocked]?.text ?? ''}`;
+  const at = outcome.blocked === null ? '' : ` at ${shortOf(report, outcome.blocked)}`;
   if (assumption.kind === 'program-order') return `still rejected${at}`;
   if (further <= 0) return `stuck as before${at}`;
-  const begin = assumption.kind === 'other-results' ? 'this step is legal, but the history' : 'the history';
-  return `${begin} is stuck again ${many(further, 'operation')} later${at}`;
+  const begin = assumption.kind === 'other-results' ? 'legal here, then stuck' : 'stuck again';
+  return `${begin} ${many(further, 'operation')} later${at}`;
 }
 
 /** The command that checks under these assumptions and those of the report; null if the report has no `check` or

@@ -36,7 +36,7 @@ export function drawAxis(
 export function drawUnit(pen: Pen, { geometry, colors, history }: Picture): void {
   const far = BigInt(history.timeline.origin) >= FAR;
   const time = history.clock === 'steps' ? 'step' : far && history.clock !== 'ns' ? 'time +' : 'time';
-  const unit = geometry.scale === 'order' ? 'event no.' : time;
+  const unit = geometry.scale === 'order' ? 'event' : time;
   pen.text(geometry.left - 6, AXIS / 2, unit, { fill: colors.muted, small: true, align: 'right' });
 }
 

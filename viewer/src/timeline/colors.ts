@@ -56,14 +56,29 @@ const PLAIN: Colors = {
   kind6: '#6b7078',
 };
 
+let known: { key: string; colors: Colors } | null = null;
+
 /** The current colours. */
 export function readColors(): Colors {
-  const style = getComputedStyle(document.documentElement);
+  const key = [
+    document.documentElement.dataset.theme,
+    ...['(prefers-color-scheme: dark)', 'print'].map(query => matchMedia(query).matches),
+  ].join();
+  if (known?.key === key) return known.colors;
+  // Only an element has the value of a variable that depends on the theme.
+  const probe = document.body.appendChild(document.createElement('i'));
   const colors = { ...PLAIN };
-  for (const key of Object.keys(PLAIN) as (keyof Colors)[]) {
-    const name = `--${key.replace('Soft', '-soft')}`;
-    const value = style.getPropertyValue(name).trim();
-    if (value) colors[key] = value;
+  for (const name of Object.keys(PLAIN) as (keyof Colors)[]) {
+    probe.style.color = `var(--${name.replace('Soft', '-soft')})`;
+    colors[name] = hex(getComputedStyle(probe).color) ?? colors[name];
   }
+  probe.remove();
+  known = { key, colors };
   return colors;
+}
+
+/** `rgb(1, 2, 3)` as `#010203`. */
+function hex(color: string): string | null {
+  const parts = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(color)?.slice(1);
+  return parts ? `#${parts.map(part => Number(part).toString(16).padStart(2, '0')).join('')}` : null;
 }

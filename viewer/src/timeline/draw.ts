@@ -14,7 +14,7 @@
 // dashed, those that it saw have a thin outline, and later ones are dimmed.
 
 import type { History, Sight } from '../data/history.ts';
-import { cutMiddle, nameWithin } from '../data/short.ts';
+import { cutMiddle, nameWithin, shortName } from '../data/short.ts';
 import { OUTCOMES } from '../data/status.ts';
 import type { Ending, Report } from '../data/types.ts';
 import { stuckIn } from '../data/verdict.ts';
@@ -25,7 +25,7 @@ import type { Colors } from './colors.ts';
 import { drawEvents, drawShades } from './faults.ts';
 import { drawFlights, isCrowded } from './flight.ts';
 import { type Lanes, laneLabel } from './lanes.ts';
-import { drawMessages } from './messages.ts';
+import { drawChain, drawMessages } from './messages.ts';
 import { drawOrder, drawUnlogged } from './order.ts';
 import { cut, letterWidth, type Pen, type Style } from './pen.ts';
 import { AXIS, type Box, compose, type Geometry, halfOf, type Scene, TALL, toX, toY, visibleRows } from './scene.ts';
@@ -43,15 +43,15 @@ export interface Picture {
   blocked: number | null;
   /** What the blocked operation does, such as `breaks AtMostOne`; empty if it is merely blocked. */
   note: string;
-  /** Further blocked operations, or operations that contradict each other. */
+  /** Further blocked operations. */
   failing: number[];
+  /** Operations that contradict each other, if that is the failure. */
+  contradicting: number[];
   endings: Ending[];
   ending: number;
   allEndings: boolean;
   /** 1 for every operation that matches the filter; null if there is no filter. */
   matches: Uint8Array | null;
-  /** The operations that are not dimmed; null if all are. */
-  part: ReadonlySet<number> | null;
   statusOf(at: number): Status;
 }
 
@@ -61,7 +61,7 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
   const { left, top, width, height } = geometry;
   const scene = compose(history, lanes, geometry);
   pen.rect(0, 0, width, height, { fill: colors.bg });
-  scene.isCrowded = scene.isVast || (isCrowded(scene) && !picture.part && !picture.matches);
+  scene.isCrowded = scene.isVast || (isCrowded(scene) && !picture.matches);
   if (scene.isCrowded) {
     pen.within(left, 0, width - left, height, () => drawAxis(pen, picture, null));
     drawFlights(pen, picture, scene);
@@ -93,11 +93,14 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
       drawSmall(pen, picture, scene);
       const drawn = drawOrder(pen, picture);
       drawMessages(pen, picture);
+      drawChain(pen, picture);
       for (const [i, box] of scene.boxes.entries()) drawPoint(pen, picture, box, statuses[i]!);
       const taken: Taken[] = [];
-      for (const [i, box] of scene.boxes.entries()) {
-        drawText(pen, picture, box, statuses[i]!, scene, taken);
-        drawPointText(pen, picture, box, statuses[i]!);
+      // Labels of failing operations come first: others make room.
+      const isFailing = (i: number) => statuses[i] === 'blocked';
+      for (const i of [...statuses.keys()].sort((a, b) => Number(isFailing(b)) - Number(isFailing(a)))) {
+        drawText(pen, picture, scene.boxes[i]!, statuses[i]!, scene, taken);
+        drawPointText(pen, picture, scene.boxes[i]!, statuses[i]!);
       }
       drawDots(pen, picture, scene);
       scene.hidden = drawUnlogged(pen, picture, drawn);
@@ -229,7 +232,7 @@ function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): 
     const fill = solid(colors, status);
     const tall = heightOf(mark.mean, heights, inner);
     const y = toY(geometry, mark.row) + 4 + inner - tall;
-    const dim = picture.part ? FAINT : matches && !matches[mark.at] ? 0.3 : 1;
+    const dim = matches && !matches[mark.at] ? 0.3 : 1;
     if (mark.count === 1) {
       pen.rect(mark.x, y, Math.min(mark.width, 1.2), tall, { fill, alpha: 0.8 * dim });
       continue;
@@ -247,14 +250,10 @@ function sightOf({ history, selection }: Picture, at: number): Sight | null {
   return selection === null ? null : history.sight(selection, at);
 }
 
-/** The opacity of operations outside the smallest failing part. */
-export const FAINT = 0.16;
-
 /** The opacity of an operation: `least` if it does not match the filter, and less if the selected one did not see it. */
 function alphaOf(picture: Picture, at: number, status: Status, least: number): number {
-  const { matches, part } = picture;
+  const { matches } = picture;
   const sight = sightOf(picture, at);
-  if (part && !part.has(at)) return FAINT;
   return (matches && !matches[at] && status !== 'blocked' ? least : 1) * (sight ? CLEAR[sight] : 1);
 }
 
@@ -408,8 +407,8 @@ export function diamond(pen: Pen, x: number, y: number, half: number, style: Sty
 
 /** Draws the selected and failing operations even if they are too narrow for a box. */
 function drawSmall(pen: Pen, picture: Picture, scene: Scene): void {
-  const { geometry, colors, blocked, failing, selection, history, lanes, part } = picture;
-  for (const at of new Set([selection, ...(part ?? []), blocked, ...failing])) {
+  const { geometry, colors, blocked, failing, selection, history, lanes } = picture;
+  for (const at of new Set([selection, blocked, ...failing])) {
     const ends = at === null || scene.boxes.some(box => box.at === at) ? null : extent(picture, at);
     const chunk = at === null ? null : history.chunkOf(at);
     if (!ends || !chunk || at === null || ends[1] < geometry.left || ends[0] > geometry.width) continue;
@@ -431,52 +430,71 @@ interface Taken {
   to: number;
 }
 
+/** Draws the label of a box: inside it, or beside it where the row is free. That of the failing operation is always
+ * drawn, over others if it has to be. */
 function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: Scene, taken: Taken[]): void {
   const { geometry, history } = picture;
-  if (box.point || (box.width < BAR && status !== 'blocked')) return;
+  const op = box.point ? null : history.op(box.at);
+  const isFailing = status === 'blocked';
+  if (!op || (box.width < BAR && !isFailing && scene.boxes.length > FEW)) return;
   const x = Math.max(box.x, geometry.left) + 6;
   const end = Math.min(box.x + box.width, geometry.width);
-  const op = history.op(box.at);
   const glyph = GLYPH[status];
-  const text = history.text(box.at) ?? '';
-  const letters = (pixels: number) => Math.floor(pixels / letterWidth()) - glyph.length;
-  const within = (pixels: number) => (op ? nameWithin(op, text, letters(pixels)) : '');
+  const wide = (text: string) => text.length * letterWidth();
   const outcome = history.outcomeOf(box.at);
   // The mark at the end of one that waits for ever stays visible.
   const own = end - x - 4 - (outcome === 'blocked' ? FADE : 0);
+  const full = shortName(op) + (isFailing && picture.note ? ` ${visible(picture.note)}` : '');
+  const within = (pixels: number) => {
+    const letters = Math.floor(pixels / letterWidth()) - glyph.length;
+    return full.length <= letters ? full : nameWithin(op, letters);
+  };
   const word = outcome ? OUTCOMES[outcome].word : '';
-  const wide = (word.length + 2) * letterWidth() + (outcome === 'failed' ? FADE : 0);
-  const hasWord = word !== '' && own > (text.length + glyph.length + 2) * letterWidth() + wide;
-  const shown = within(hasWord ? own - wide : own);
-  if (hasWord) drawLabel(pen, picture, box, status, word, x + own + 4 - wide, 0);
-  const isWhole = shown === visible(text) && picture.note === '';
-  if (status !== 'blocked' || isWhole) {
-    drawLabel(pen, picture, box, status, shown ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
+  const room = wide(`${word}  `) + (outcome === 'failed' ? FADE : 0);
+  const hasWord = word !== '' && own > wide(`${glyph}${full}  `) + room;
+  if (hasWord) drawLabel(pen, picture, box, status, word, x + own + 4 - room, 0);
+  const others = taken.filter(({ row }) => row === box.row);
+  const isCovered = others.some(other => other.from < end && other.to > box.x);
+  const shown = isCovered ? '' : within(hasWord ? own - room : own);
+  const inside = shown ? glyph + shown : own >= letterWidth() && !isCovered ? glyph.trim() : '';
+  if (shown === full || (!isFailing && shown.length >= LEGIBLE)) {
+    drawLabel(pen, picture, box, status, inside, x, 0);
     return;
   }
-  // The label of the blocked operation is beside its frame if it does not fit inside and the row is free there.
-  const others = taken.filter(({ row }) => row === box.row);
   const free = Math.max(
     freeFrom(scene, box, geometry.left),
-    ...others.filter(other => other.from < box.x).map(other => other.to + BESIDE),
+    ...others.filter(({ from }) => from < box.x).map(({ to }) => to + BESIDE),
   );
   const limit = Math.min(
     nextInRow(scene, box, geometry.width),
-    ...others.filter(other => other.to > end).map(other => other.from - BESIDE),
+    ...others.filter(({ to }) => to > end).map(({ from }) => from - BESIDE),
   );
-  const [right, left] = [limit - (end + BESIDE) - 6, box.x - BESIDE - free];
-  const full = `${visible(text)}${picture.note ? ` ${visible(picture.note)}` : ''}`;
-  const sign = own >= letterWidth() ? '' : glyph;
-  const beside = [right, left].map(pixels => (full.length + 2 <= letters(pixels) ? full : within(pixels)));
-  const [after, before] = beside as [string, string];
-  const best = after.length >= before.length ? after : before;
+  const after = within(limit - (end + BESIDE) - 6);
+  const before = isFailing ? within(box.x - BESIDE - free) : '';
+  let best = after.length >= before.length ? after : before;
   const isInside = shown.length >= LEGIBLE && best.length <= shown.length;
-  drawLabel(pen, picture, box, status, isInside ? glyph + shown : own >= letterWidth() ? glyph.trim() : '', x, 0);
-  if (isInside || best === '') return;
-  const at = best === after ? end + BESIDE : box.x - BESIDE - (sign + best).length * letterWidth();
-  drawLabel(pen, picture, box, status, sign + best, at, 0, true);
-  taken.push({ row: box.row, from: at, to: at + (sign + best).length * letterWidth() });
+  if (box.at === picture.blocked && !isInside && best.length < LEGIBLE) best = nameWithin(op, LEAST) || best;
+  drawLabel(
+    pen,
+    picture,
+    box,
+    status,
+    isInside || best.length < 2 ? inside : own >= letterWidth() ? glyph.trim() : '',
+    x,
+    0,
+  );
+  if (isInside || best.length < 2 || (!isFailing && best.length <= shown.length)) return;
+  const label = own >= letterWidth() || !isFailing ? best : glyph + best;
+  const isAfter = best === after || (best !== before && end + BESIDE + wide(label) < geometry.width);
+  const from = isAfter ? end + BESIDE : Math.max(geometry.left, box.x - BESIDE - wide(label));
+  drawLabel(pen, picture, box, status, label, from, 0, true);
+  taken.push({ row: box.row, from, to: from + wide(label) });
 }
+
+/** Of more boxes, narrow ones have no label beside them. */
+const FEW = 120;
+/** The letters of the label of a failing operation for which there is no room. */
+const LEAST = 24;
 
 /** Distance of a label from the frame beside it, in pixels. */
 const BESIDE = 9;
@@ -488,16 +506,21 @@ function drawPointText(pen: Pen, picture: Picture, box: Box, status: Status): vo
   const { geometry, history } = picture;
   const { room, wide, isOdd } = box.point;
   const half = halfOf(geometry);
-  const text = GLYPH[status] + visible(history.text(box.at) ?? '');
+  const op = history.op(box.at);
+  const text = GLYPH[status] + (op ? shortName(op) : '');
   const beside = room - 2 * half - 4;
-  if (text.length * letterWidth() <= beside || geometry.lane < TALL) {
+  const width = text.length * letterWidth();
+  if (status === 'blocked') {
+    const isRight = box.x + half + 6 + width <= geometry.width;
+    drawLabel(pen, picture, box, status, text, isRight ? box.x + half + 6 : box.x - half - 6 - width, 0, true);
+  } else if (width <= beside || geometry.lane < TALL) {
     const fits = beside >= Math.min(LEGIBLE, text.length) * letterWidth();
-    const bare = status === 'blocked' ? GLYPH[status].trim() : '';
-    drawLabel(pen, picture, box, status, fits ? cut(text, beside) : bare, box.x + half + 4, 0);
-    return;
+    drawLabel(pen, picture, box, status, fits ? cut(text, beside) : '', box.x + half + 4, 0);
+  } else {
+    const letters = Math.floor((wide - 6) / letterWidth()) - GLYPH[status].length;
+    const shown = op ? nameWithin(op, letters) : '';
+    drawLabel(pen, picture, box, status, shown && GLYPH[status] + shown, box.x - half, (isOdd ? 1 : -1) * (half + 11));
   }
-  const shown = wide >= LEGIBLE * letterWidth() ? cut(text, wide - 6) : '';
-  drawLabel(pen, picture, box, status, shown, box.x - half, (isOdd ? 1 : -1) * (half + 11));
 }
 
 function drawLabel(
@@ -517,7 +540,7 @@ function drawLabel(
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5 + down;
   // A background keeps the label legible where the line passes behind it.
   const behind = box.point || isBeside ? colors.bg : soft(colors, status);
-  pen.rect(x - 1, y - 6, text.length * letterWidth() + 2, 13, { fill: behind, alpha: 0.72 * alpha });
+  pen.rect(x - 1, y - 6, text.length * letterWidth() + 2, 13, { fill: behind, alpha: 0.9 * alpha });
   pen.text(x, y, text, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
 }
 

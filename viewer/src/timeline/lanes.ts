@@ -1,6 +1,5 @@
-// Selects and orders the lanes: pinned ones, then those involved in the failure, starting with the blocked operation's,
-// then the rest; or all but the pinned ones by name, or by node and name. If there are many, uninvolved lanes are
-// hidden until the user expands them.
+// Selects and orders the lanes: pinned ones, then all others by name, or by node and name. If there are many, those that
+// play no part in the failure are hidden until the user expands them.
 
 import type { History } from '../data/history.ts';
 import { withoutCommonPrefix } from '../data/short.ts';
@@ -21,20 +20,19 @@ export interface Lanes {
   idle: number;
   /** The number of hidden lanes. */
   hidden: number;
-  /** How they are ordered: not by the failure if there is none. */
   order: LaneOrder;
   /** The node of each process if they are ordered by node; else null. */
   nodes: readonly (string | null)[] | null;
 }
 
-export type LaneOrder = 'failure' | 'name' | 'node';
+export type LaneOrder = 'name' | 'node';
 
 export function arrange(
   history: History,
   report: Report,
   pins: number[],
   collapsed: boolean,
-  wanted: LaneOrder = 'failure',
+  wanted: LaneOrder = 'name',
 ): Lanes {
   const { processes } = history.timeline;
   const place = new Map(processes.map((name, i) => [name, i]));
@@ -44,15 +42,12 @@ export function arrange(
     if (process !== undefined) involved.add(process);
   };
   const verdict = verdictView(report);
-  const hasFailure = verdict.kind !== 'accepted' && verdict.kind !== 'inconclusive';
-  const isPossible = wanted === 'failure' ? hasFailure : wanted === 'name' || history.hasNodes;
-  const order = isPossible ? wanted : 'name';
+  const order = history.hasNodes ? wanted : 'name';
   const nodes = order === 'node' ? history.nodes() : null;
-  failingOps(verdict).forEach(involve);
+  failingOps(verdict, report.operations).forEach(involve);
   if ('blocked' in verdict) verdict.blocked.forEach(involve);
   if (verdict.kind === 'stuck') {
-    // Those nearest to the failure first.
-    for (const op of (verdict.window?.operations ?? []).toReversed()) involve(op);
+    verdict.window?.operations.forEach(involve);
     if (verdict.legal.kind === 'earlier') involve(verdict.legal.until);
     if (verdict.legal.kind === 'later') involve(verdict.legal.after);
     for (const { recent } of verdict.interpretations) for (const { op } of recent.slice(-LAST)) involve(op);
@@ -69,10 +64,10 @@ export function arrange(
   const few = processes.length <= FEW || pinned.length + first.length === 0;
   const hides = collapsed && !few;
   const rest = [...first, ...(hides ? [] : idle)];
-  // Processes are sorted by name.
-  const byNode = (a: number, b: number) =>
-    nodes ? (nodes[a] ?? '').localeCompare(nodes[b] ?? '', 'en', { numeric: true }) : 0;
-  const shown = [...pinned, ...(order === 'failure' ? rest : rest.sort((a, b) => byNode(a, b) || a - b))];
+  const compare = (a = '', b = '') => a.localeCompare(b, 'en', { numeric: true });
+  const byName = (a: number, b: number) =>
+    compare(nodes?.[a] ?? '', nodes?.[b] ?? '') || compare(processes[a], processes[b]);
+  const shown = [...pinned, ...rest.sort(byName)];
   const rows = new Int32Array(processes.length).fill(-1);
   for (const [row, process] of shown.entries()) rows[process] = row;
   return {

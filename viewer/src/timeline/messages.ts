@@ -1,5 +1,7 @@
-// Draws messages as arrows from the sending operation to the receiving one, unless there are too many to tell apart.
+// Draws messages as arrows from the sending operation to the receiving one, unless there are too many to tell apart; and
+// the links between operations that contradict each other.
 
+import { chain } from '../data/chain.ts';
 import { search } from '../data/history.ts';
 import type { Picture } from './draw.ts';
 import type { Pen } from './pen.ts';
@@ -34,9 +36,36 @@ export function drawMessages(pen: Pen, picture: Picture): void {
   }
 }
 
+/** Draws the links of a contradiction, from the end of an operation to the beginning of the later one. */
+export function drawChain(pen: Pen, picture: Picture): void {
+  const { report, history, colors, contradicting, geometry } = picture;
+  if (contradicting.length === 0) return;
+  const refs = report.operations.map((_, op) => op);
+  const isPart = (op: number) => contradicting.includes(history.timeline.mentioned[op] ?? -1);
+  for (const { from, to, kind } of chain(report, refs.filter(isPart))) {
+    if (kind === 'process' || kind === 'none') continue;
+    const ends = [from, to].map(op => pointOf(picture, history.timeline.mentioned[op]!));
+    const [a, b] = ends;
+    if (!a || !b || a.isHidden || b.isHidden) continue;
+    const [start, end] = kind === 'time' ? [a.end, b.begin] : [a.x, b.x];
+    arrow(
+      pen,
+      geometry,
+      { ...a, x: start },
+      { ...b, x: end },
+      kind === 'time' ? colors.blocked : colors.accent,
+      kind === 'time',
+      0,
+    );
+  }
+}
+
 interface Point {
   x: number;
   y: number;
+  /** The pixels of its beginning and end. */
+  begin: number;
+  end: number;
   isHidden: boolean;
 }
 
@@ -50,7 +79,8 @@ function pointOf({ history, geometry, lanes }: Picture, at: number): Point | nul
   const end = isOrder ? chunk.to[i]! : Math.min(chunk.end[i]!, history.span('time')[1]);
   const row = lanes.rows[chunk.process[i]!]!;
   const y = toY(geometry, row < 0 ? lanes.shown.length : row) + geometry.lane / 2;
-  return { x: toX(geometry, (begin + end) / 2), y, isHidden: row < 0 };
+  const [from, to] = [toX(geometry, begin), toX(geometry, end)];
+  return { x: (from + to) / 2, y, begin: from, end: to, isHidden: row < 0 };
 }
 
 /** The first operation that begins in the picture or later, and the last that begins there or earlier; null if there
@@ -73,11 +103,18 @@ function visiblePlaces({ history, geometry }: Picture): [number, number] | null 
 }
 
 /** An arrow between the edges of two points. One within a lane bends, so that it does not hide the events between. */
-function arrow(pen: Pen, geometry: Geometry, from: Point, to: Point, stroke: string, isChosen: boolean): void {
+function arrow(
+  pen: Pen,
+  geometry: Geometry,
+  from: Point,
+  to: Point,
+  stroke: string,
+  isChosen: boolean,
+  gap = halfOf(geometry) + 1,
+): void {
   const bend = from.y === to.y ? [(from.x + to.x) / 2, from.y - geometry.lane / 2 + 3] : [];
   const [x, y] = bend.length > 0 ? (bend as [number, number]) : [from.x, from.y];
   const length = Math.hypot(to.x - x, to.y - y);
-  const gap = halfOf(geometry) + 1;
   if (length < 2 * gap + HEAD) return;
   const across = (to.x - x) / length;
   const down = (to.y - y) / length;

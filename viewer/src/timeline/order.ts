@@ -4,7 +4,7 @@
 
 import { type Points, search } from '../data/history.ts';
 import type { Ending } from '../data/types.ts';
-import { diamond, FAINT, type Picture } from './draw.ts';
+import { diamond, type Picture } from './draw.ts';
 import type { Pen } from './pen.ts';
 import { type Hidden, toX, toY } from './scene.ts';
 
@@ -124,9 +124,8 @@ function drawStretches(
   const { geometry, colors } = picture;
   const { from, to, scale, lane } = geometry;
   const line: number[] = begin ? [...begin] : [];
-  const ticks: { x: number; y: number; partway: boolean; step: number; isPoint: boolean; alpha: number }[] = [];
+  const ticks: { x: number; y: number; partway: boolean; step: number; isPoint: boolean }[] = [];
   const hidden = toY(geometry, picture.lanes.shown.length);
-  const clear = (at: number) => (picture.part && !picture.part.has(at) ? FAINT : 1);
   for (const { first, op, partway, points } of stretches) {
     const moments = points[scale];
     const low = Math.max(0, search(moments.length, i => moments[i]! >= from) - 1);
@@ -135,14 +134,7 @@ function drawStretches(
       const x = toX(geometry, moments[i]!);
       const y = middle(picture, op[i]!);
       line.push(x, y);
-      ticks.push({
-        x,
-        y,
-        partway: Boolean(partway[i]),
-        step: first + i,
-        isPoint: isPoint(picture, op[i]!),
-        alpha: clear(op[i]!),
-      });
+      ticks.push({ x, y, partway: Boolean(partway[i]), step: first + i, isPoint: isPoint(picture, op[i]!) });
     }
   }
   // The denser the steps, the fainter the line.
@@ -150,7 +142,7 @@ function drawStretches(
   if (line.length >= 4) {
     // Messages and names stand out from the line between points.
     const most = ticks.some(tick => tick.isPoint) ? 0.4 : 0.75;
-    const alpha = picture.part ? FAINT : Math.min(most, Math.max(0.25, (room - CLOSE) / 24));
+    const alpha = Math.min(most, Math.max(0.25, (room - CLOSE) / 24));
     pen.line(
       line,
       thin ? { stroke: colors.line, width: 1, dash: [3, 3], alpha: 0.6 } : { stroke: colors.line, width: 1.3, alpha },
@@ -158,12 +150,12 @@ function drawStretches(
   }
   if (thin || room < 2 * CLOSE) return;
   const wide = room < 4 * CLOSE ? 2 : 3;
-  for (const { x, y, partway, step, isPoint, alpha } of ticks) {
+  for (const { x, y, partway, step, isPoint } of ticks) {
     if (isPoint) continue;
     const reach = y > hidden ? 3 : lane / 2 - 3;
     // A step that leaves its operation partway is hollow.
-    if (partway) pen.rect(x - 2, y - reach, 4, 2 * reach, { fill: colors.bg, stroke: colors.line, width: 1, alpha });
-    else pen.rect(x - wide / 2, y - reach, wide, 2 * reach, { fill: colors.line, alpha });
+    if (partway) pen.rect(x - 2, y - reach, 4, 2 * reach, { fill: colors.bg, stroke: colors.line, width: 1 });
+    else pen.rect(x - wide / 2, y - reach, wide, 2 * reach, { fill: colors.line });
     if (step === picture.step)
       pen.rect(x - 5, y - 5, 10, 10, { fill: colors.accent, stroke: colors.bg, width: 2, radius: 5 });
   }

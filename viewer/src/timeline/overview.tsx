@@ -1,11 +1,10 @@
-// The whole history in one strip: the number of simultaneous configurations on a logarithmic scale, or the number of
-// operations in flight if that is unknown. A frame marks the viewport: drag it to pan, drag an edge to resize, click
-// elsewhere to move it there.
+// A long history in one strip: the number of operations in flight, on a logarithmic scale. A frame marks the viewport:
+// drag it to pan, drag an edge to resize, click elsewhere to move it there.
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { History } from '../data/history.ts';
-import { allBlocked, contradicting, history, scale, showRange, viewport } from '../state.ts';
+import { allBlocked, history, scale, showRange, viewport } from '../state.ts';
 import { useCanvas } from './canvas.ts';
 import { readColors } from './colors.ts';
 import type { Pen } from './pen.ts';
@@ -25,7 +24,6 @@ export function Overview() {
       size.value;
       geometry.value;
       allBlocked.value;
-      contradicting.value;
     },
     draw,
   );
@@ -34,39 +32,25 @@ export function Overview() {
     return target ? listen(target) : undefined;
   }, []);
   return (
-    <div class="overview" ref={host} title={describe()}>
+    <div class={`overview ${history.value?.hasPoints ? 'bare' : ''}`} ref={host} title={describe()}>
       <canvas ref={canvas} role="img" aria-label={describe()} />
     </div>
   );
 }
 
-/** The plotted series and its maximum. */
-function series(past: History): { name: string; values: number[]; most: number } {
-  const { widths, flights } = past.timeline.overview;
-  const known = widths.some(width => width > 0);
-  const values = known ? withoutGaps(widths) : flights;
-  const name = known ? 'configs' : 'in flight';
-  return { name, values, most: values.reduce((most, value) => Math.max(most, value), 1) };
-}
-
-/** Widths are known only where an operation returned; buckets in between repeat the previous width. */
-function withoutGaps(widths: number[]): number[] {
-  const last = widths.findLastIndex(width => width > 0);
-  let before = 0;
-  return widths.map((width, i) => {
-    if (i > last) return 0;
-    before = width || before;
-    return before;
-  });
+/** The plotted series and its maximum; events of a log are never in flight. */
+function series(past: History): { values: number[]; most: number } {
+  const values = past.hasPoints ? [] : past.timeline.overview.flights;
+  return { values, most: values.reduce((most, value) => Math.max(most, value), 1) };
 }
 
 function describe(): string {
   const past = history.value;
   if (!past) return 'Overview';
-  const { name, most } = series(past);
-  return name === 'configs'
-    ? `Overview of the whole history: at most ${most.toLocaleString('en')} simultaneous configurations when an operation returned; there may have been more between returns`
-    : `Overview of the whole history: at most ${most.toLocaleString('en')} operations were in flight at once`;
+  const what = past.hasPoints
+    ? ''
+    : `: at most ${series(past).most.toLocaleString('en')} operations were in flight at once`;
+  return `Overview of the whole history${what}`;
 }
 
 /** The left edge of the plot, aligned with the lanes. */
@@ -105,7 +89,7 @@ function draw(pen: Pen): void {
   pen.rect(0, 0, width, height, { fill: colors.panel });
   if (!past || past.timeline.ranks === 0 || width <= leftEdge()) return;
   const left = leftEdge();
-  const { name, values, most } = series(past);
+  const { values, most } = series(past);
   const plot = width - left;
   const floor = height - 3;
   const room = height - 10;
@@ -124,7 +108,7 @@ function draw(pen: Pen): void {
   const [from, to] = frame(past);
   pen.rect(left, 0, Math.max(0, from - left), height, { fill: colors.panel, alpha: 0.45 });
   pen.rect(to, 0, Math.max(0, width - to), height, { fill: colors.panel, alpha: 0.45 });
-  for (const stuck of [...allBlocked.value, ...contradicting.value]) {
+  for (const stuck of allBlocked.value) {
     const chunk = past.chunkOf(stuck);
     if (!chunk) continue;
     const x = Math.min(width - 2, Math.max(left, toX(past, chunk.to[stuck - chunk.first]!)));
@@ -138,11 +122,9 @@ function draw(pen: Pen): void {
     radius: 3,
   });
   pen.rect(0, 0, left, height, { fill: colors.panel });
-  // Widths are known only where an operation returned; there may have been more in between.
-  const words = name === 'configs' ? [name, 'on return'] : [name];
-  words.push(`≤ ${most.toLocaleString('en', { notation: 'compact' })}`);
+  const words = past.hasPoints ? ['all'] : ['in flight', `≤ ${most.toLocaleString('en')}`];
   for (const [line, word] of words.entries()) {
-    pen.text(4, height / 2 + (line - (words.length - 1) / 2) * 13, word, { fill: colors.muted, small: true });
+    pen.text(4, height / 2 + (line - (words.length - 1) / 2) * 14, word, { fill: colors.muted, small: true });
   }
   pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
   pen.rect(0, height - 1, width, 1, { fill: colors.border });

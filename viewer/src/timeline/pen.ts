@@ -29,8 +29,8 @@ export interface Pen {
 }
 
 export const FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace';
-export const SIZE = 11.5;
-export const SMALL = 10;
+export const SIZE = 12;
+export const SMALL = 12;
 
 /** Paints a canvas. */
 export class CanvasPen implements Pen {

@@ -8,14 +8,11 @@ import { type Clock, duration, moment as momentOf } from '../data/clock.ts';
 import { OUTCOMES } from '../data/status.ts';
 import {
   allBlocked,
-  blocked,
   collapsed,
-  contradicting,
   failureWord,
   history,
   pan,
   pins,
-  report,
   scale,
   select,
   selection,
@@ -23,6 +20,7 @@ import {
   showRange,
   showWhole,
   statusOf,
+  statusWords,
   stepAt,
   stepOf,
   zoom,
@@ -155,7 +153,6 @@ function eventTip(at: number): About | null {
 }
 
 const ORDERS: Record<LaneOrder, string> = {
-  failure: 'by their part in the failure',
   name: 'by name',
   node: 'by node',
 };
@@ -177,7 +174,7 @@ function operationTip(at: number): About | null {
   const took = op.end === null ? '' : `${moment(op.end)} (${duration(op.end - op.start, past.clock)})`;
   const end = [took, outcome && OUTCOMES[outcome].word].filter(Boolean).join(', ');
   const lines = [
-    `${brief(op.name, 60)} · ${statusText(at)}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
+    `${brief(op.name, 60)} · ${statusWords(statusOf(at)).join(' ')}${taken === null ? '' : ` · step ${(taken + 1).toLocaleString('en')}`}`,
     op.start === op.end ? `event ${moment(op.start)}` : `${moment(op.start)} … ${end}`,
     ...op.meta.map(({ name, value }) => `${brief(name, 40)}: ${brief(value, 120)}`),
     ...missedLines(past, at, selection.value),
@@ -198,22 +195,6 @@ function unloggedTip(at: number): About | null {
   return { title: brief(step.action, 240), lines };
 }
 
-function statusText(at: number): string {
-  const status = statusOf(at);
-  const isTimed = blocked.value !== null && report.value?.order === 'real-time';
-  if (status === 'after' && !isTimed) return '· not in the order';
-  if (status !== 'blocked') return WORDS[status];
-  return blocked.value === null ? '✗ part of the contradiction' : `✗ ${failureWord.value}`;
-}
-
-const WORDS = {
-  placed: '✓ placed',
-  waiting: '… waiting',
-  after: '· after the failure',
-  uncounted: '○ not counted: failed without effect, or checked separately',
-  unknown: '? unknown',
-};
-
 function clock(): Clock {
   return history.value?.clock ?? null;
 }
@@ -233,15 +214,9 @@ function describe(scene: Scene): string {
   );
   const what =
     scale.value === 'order' ? `events ${ends.join(' to ')} in order` : `times ${ends.join(' to ')} after the first`;
-  const stuck = blocked.value;
   const named = (at: number) => `${brief(past.name(at) ?? '', 60)} ${brief(past.text(at) ?? '', 80)}`;
-  const failing = scene.boxes
-    .map(box => box.at)
-    .filter(at => allBlocked.value.includes(at) || contradicting.value.includes(at));
-  const failure =
-    failing.length === 0
-      ? ''
-      : `; ${stuck === null ? 'contradict each other' : failureWord.value}: ${list(failing.map(named))}`;
+  const failing = scene.boxes.map(box => box.at).filter(at => allBlocked.value.includes(at));
+  const failure = failing.length === 0 ? '' : `; ${failureWord.value}: ${list(failing.map(named))}`;
   const chosen = selection.value;
   const missed = chosen === null ? [] : missedLines(past, chosen, null).map(line => `, ${line}`);
   const selected = chosen === null ? '' : `; selected: ${brief(past.name(chosen) ?? '', 60)}${missed.join('')}`;

@@ -1,8 +1,7 @@
-// All interpretations side by side, one per column, newest step on top.
+// All possible orders side by side, one per column, newest step on top.
 //
-// Interpretations differ only in their last steps. Adjacent columns with the same state share a cell, and columns that
-// are stuck for the same reason form a group that can be folded. Clicking a cell selects the interpretation and the
-// step; assuming its state hides the columns that do not fit.
+// They differ only in their last steps. Adjacent columns with the same state share a cell, and columns that
+// are stuck for the same reason form a group that can be folded. Clicking a cell selects the order and the step; assuming its state hides the columns that do not fit.
 
 import { signal } from '@preact/signals';
 import type { Report } from '../data/types.ts';
@@ -26,7 +25,7 @@ interface Group {
   ways: number[];
 }
 
-/** Groups interpretations by the reason they are stuck, largest group first. */
+/** Groups orders by the reason they are stuck, largest group first. */
 function byReason(about: Report, stuck: StuckView, ways: number[]): Group[] {
   const groups = new Map<string, Group>();
   for (const way of ways) {
@@ -43,7 +42,7 @@ function byReason(about: Report, stuck: StuckView, ways: number[]): Group[] {
   return [...groups.values()].sort((a, b) => b.ways.length - a.ways.length);
 }
 
-export function Interpretations() {
+export function Orders() {
   const about = report.value;
   const known = states.value;
   const past = liveHistory();
@@ -52,13 +51,13 @@ export function Interpretations() {
   if (!known) {
     return (
       <p class="empty">
-        This page has only the report. Choose among {many(ways.value, 'interpretation')} with ‹ and › above; the Steps
-        tab shows the last steps of the chosen one.
+        This page has only the report. Choose among {many(ways.value, 'order')} with ‹ and › above; the Steps tab shows
+        the last steps of the chosen one.
       </p>
     );
   }
   const { endings } = known.part;
-  if (endings.length === 0) return <p class="empty">This page does not contain the steps of the interpretations.</p>;
+  if (endings.length === 0) return <p class="empty">This page does not contain the steps of the orders.</p>;
   const fit = fitting.value;
   const all = endings.map((_, way) => way).filter(way => fit === null || fit.includes(way));
   // Puts equal paths next to each other, so that they share cells.
@@ -72,7 +71,7 @@ export function Interpretations() {
     room -= shown.length;
     return shown;
   });
-  // Always includes the chosen interpretation.
+  // Always includes the chosen order.
   if (all.includes(ending.value) && !columns.includes(ending.value))
     columns[Math.max(0, columns.length - 1)] = ending.value;
   const common = past.timeline.steps;
@@ -82,8 +81,8 @@ export function Interpretations() {
   return (
     <div class="padded interpretations">
       <p class="quiet">
-        {many(verdict.interpretations.length, 'interpretation')} of the {count(verdict.explained)} explained operations;
-        the first {count(common)} steps are common to all.
+        {many(verdict.interpretations.length, 'order')} of the {count(verdict.explained)} explained operations; the
+        first {count(common)} steps are common to all.
         {fit !== null && ` ${fit.length} of ${endings.length} fit the assumptions.`}
         {more > 0 && ` ${count(more)} not in this page.`}
       </p>
@@ -103,7 +102,7 @@ export function Interpretations() {
                   folded.value = next;
                 }}
               >
-                {isOpen ? '▾' : '▸'} {many(group.ways.length, 'interpretation')} stuck
+                {isOpen ? '▾' : '▸'} {many(group.ways.length, 'order')} stuck
                 {group.title && ` because ${brief(group.title, 160)}`}
               </button>
             </li>
@@ -111,7 +110,7 @@ export function Interpretations() {
         })}
       </ul>
       {columns.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Interpretations, newest step on top">
+        <div class="scroll" tabIndex={0} role="region" aria-label="Orders, newest step on top">
           <table class="ways">
             <thead>
               <tr>
@@ -222,7 +221,7 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
         }}
       >
         {op ? brief(`${op.name} ${op.text}`, 48) : '…'}
-        {taken.partway && ' ◐'}
+        {taken.partway && ' (continues)'}
       </button>
       {last !== null && (
         <b class="quiet" title={`State ${letter(last)} (${id})`}>
@@ -233,7 +232,7 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
         <button
           type="button"
           class="small"
-          title={`Assume the state after this step (${id}): hides interpretations that do not pass through it`}
+          title={`Assume the state after this step (${id}): hides orders that do not pass through it`}
           aria-label={`Assume the state after ${brief(op.name, 40)}`}
           onClick={() => void assume(`${op.name} = ${id}`)}
         >
