@@ -18,14 +18,16 @@ mod adopt;
 mod host;
 mod kind;
 mod manifest;
+mod paths;
 mod plan;
 mod settings;
 mod stale;
 mod template;
 
-pub use adopt::{Adoption, Options, add_ci, adopt, find_spec};
+pub use adopt::{Adoption, Options, add_ci, adopt};
 pub use kind::{Ci, Language, Template};
 pub use manifest::{Changed, MANIFEST, undo};
+pub use paths::find_spec;
 pub use plan::{files, plan, store};
 pub use stale::{Existing, Place};
 pub use template::{Project, TextFile};

@@ -13,8 +13,8 @@ use omnilink_judge::Complaint;
 use omnilink_judge::load::Around;
 use omnilink_settings::{FILE_NAME, Settings};
 
-use crate::adopt::{find_spec, relative};
 use crate::kind::Language;
+use crate::paths::{find_spec, relative};
 use crate::plan::{files, plan, store};
 
 /// Where the generated file is, unless the settings name it.

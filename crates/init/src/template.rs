@@ -11,9 +11,9 @@ use omnilink_judge::Complaint;
 use omnilink_judge::load::Around;
 use omnilink_settings::Settings;
 
-use crate::adopt::refuse_existing;
 use crate::kind::{Ci, Language, Template};
 use crate::manifest::{Created, Manifest};
+use crate::paths::refuse_existing;
 use crate::plan::{self, store};
 use crate::settings::{PROFILES, SCHEMA_FILE, schema_line};
 

@@ -19,7 +19,7 @@ pub struct Key<'a> {
     pub label: &'a str,
     /// Its operations.
     pub ops: &'a mut dyn KeyOps,
-    /// The states in which an earlier check of the same key ended, as in [`Carried`]; initial states if `None`.
+    /// The states in which an earlier check of the same key ended, as in [`CheckedKey::carried`]; initial states if `None`.
     pub begin: Option<&'a [Value]>,
     /// A time before which no operation of a later check starts, if there will be one.
     pub cut: Option<u64>,
@@ -50,8 +50,9 @@ pub struct CheckedKey {
     pub reason: Option<String>,
     /// The report, unless it is accepted or has too many operations.
     pub report: Option<Box<Report>>,
-    /// The states with which a later check of the same key begins, if requested and if this key is accepted.
-    pub carried: Option<Carried>,
+    /// The beginning of a later check of the same key, if requested and if this key is accepted. That check needs the
+    /// operations since then again.
+    pub carried: Option<Cut<Value>>,
 }
 
 /// The verdict about one key.
@@ -92,26 +93,6 @@ impl From<&omnilink_report::Verdict> for KeyVerdict {
     }
 }
 
-/// The states and operations with which a later check of the same key begins.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Carried {
-    /// The states that the object may have been in at the last instant without an operation in flight.
-    pub states: Vec<Value>,
-    /// The number of operations after that instant. They are the last ones, and the later check needs them again.
-    pub since: u64,
-}
-
-impl Carried {
-    /// The beginning that a check found, if it was requested, with its states as values.
-    pub(crate) fn of<S>(
-        cut: Option<Cut<S>>,
-        save: impl Fn(&S) -> Result<Value, InputError>,
-    ) -> Result<Option<Carried>, InputError> {
-        let Some(Cut { states, since }) = cut else { return Ok(None) };
-        Ok(Some(Carried { states: states.iter().map(save).collect::<Result<_, _>>()?, since }))
-    }
-}
-
 /// Checks a key by its whole history.
 pub(crate) fn check_whole(against: &dyn Against, options: &CheckOptions, key: Key<'_>) -> Result<CheckedKey, Failed> {
     if key.begin.is_some() || key.cut.is_some() {
@@ -132,7 +113,7 @@ pub(crate) fn check_whole(against: &dyn Against, options: &CheckOptions, key: Ke
 
 impl CheckedKey {
     /// The verdict of a report.
-    pub(crate) fn of(report: Report, operations: u64, carried: Option<Carried>) -> CheckedKey {
+    pub(crate) fn of(report: Report, operations: u64, carried: Option<Cut<Value>>) -> CheckedKey {
         let report = report.with_headline();
         let verdict = KeyVerdict::from(&report.verdict);
         CheckedKey {
@@ -162,7 +143,7 @@ impl CheckedKey {
     }
 
     /// A key that is accepted.
-    pub(crate) fn accepted(operations: u64, carried: Option<Carried>) -> CheckedKey {
+    pub(crate) fn accepted(operations: u64, carried: Option<Cut<Value>>) -> CheckedKey {
         CheckedKey { operations, verdict: KeyVerdict::Accepted, reason: None, report: None, carried }
     }
 }

@@ -68,7 +68,7 @@ pub use complaint::Complaint;
 pub use environment::{HostWorld, limit};
 pub use halting::Stage;
 pub use input::InputError;
-pub use keys::{Carried, CheckedKey, Key, KeyOps, KeyVerdict};
+pub use keys::{CheckedKey, Key, KeyOps, KeyVerdict};
 #[cfg(feature = "tla")]
 pub use log::infer;
 pub use recording::{Recording, operation, witness_line};

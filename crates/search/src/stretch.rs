@@ -32,6 +32,14 @@ pub struct Cut<S> {
     pub since: u64,
 }
 
+impl<S> Cut<S> {
+    /// The same beginning with states in another form.
+    pub fn try_map<T, E>(self, state: impl Fn(&S) -> Result<T, E>) -> Result<Cut<T>, E> {
+        let states = self.states.iter().map(state).collect::<Result<_, E>>()?;
+        Ok(Cut { states, since: self.since })
+    }
+}
+
 /// Checks operations as they come in, by increasing start; `None` as the call is an operation that constrains nothing.
 /// Begins in the given states, or in the initial ones. If `cut` is a time before which no operation of the next stretch
 /// starts, finds the beginning of that one.

@@ -9,7 +9,7 @@ use omnilink_search::{Stats, Stretch, check_stretch};
 use super::Builtin;
 use super::check::{ModelCase, bound};
 use crate::input::InputError;
-use crate::keys::{Carried, CheckedKey, Key};
+use crate::keys::{CheckedKey, Key};
 use crate::recording::Recording;
 use crate::run::{Extent, Run, Subject};
 use crate::{Against, Case, CheckOptions, Failed, mixed};
@@ -52,7 +52,8 @@ impl Visitor for KeyCheck<'_, '_> {
         }
         if report.verdict.is_accepted() {
             let save = |state: &M::State| model.save(state).ok_or_else(|| wrong("its states cannot be carried"));
-            return Ok(CheckedKey::accepted(operations, Carried::of(after, save)?));
+            let carried = after.map(|cut| cut.try_map(save)).transpose()?;
+            return Ok(CheckedKey::accepted(operations, carried));
         }
         let checked = Checked::of_search(&model, report);
         let Some(again) = ops.again()? else {

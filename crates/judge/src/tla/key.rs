@@ -5,14 +5,14 @@
 //! the cut. Both accept the same histories.
 
 use omnilink_history::{History, Stop, Value, Verdict};
-use omnilink_search::{Stats, Stretch, check_stretch};
+use omnilink_search::{Cut, Stats, Stretch, check_stretch};
 use omnilink_tla::error::ErrorKind;
 use omnilink_validate::{NoAnswer, TraceSpec, TraceState};
 
 use super::run::TlaRun;
 use super::{Linked, Tla};
 use crate::input::InputError;
-use crate::keys::{self, Carried, CheckedKey, Key, KeyVerdict};
+use crate::keys::{self, CheckedKey, Key, KeyVerdict};
 use crate::recording::Recording;
 use crate::run::Run;
 use crate::{CheckOptions, Complaint, Failed};
@@ -80,7 +80,7 @@ impl TlaRun<'_> {
     }
 
     /// Searches for an order up to a cut, and returns the beginning of the next check.
-    fn check_stretch(&self, cut: Option<u64>) -> Result<Verdict<Option<Carried>, ()>, Failed> {
+    fn check_stretch(&self, cut: Option<u64>) -> Result<Verdict<Option<Cut<Value>>, ()>, Failed> {
         let options = self.options();
         self.with_spec(|spec, history, _| {
             let spec = &*spec;
@@ -101,7 +101,7 @@ impl TlaRun<'_> {
             Ok(match report.verdict {
                 Verdict::Rejected(_) => Verdict::Rejected(()),
                 Verdict::Inconclusive(stop) => Verdict::Inconclusive(stop),
-                Verdict::Accepted(_) => Verdict::Accepted(Carried::of(cut, save)?),
+                Verdict::Accepted(_) => Verdict::Accepted(cut.map(|cut| cut.try_map(save)).transpose()?),
             })
         })
     }
