@@ -13,8 +13,11 @@ fn the_book_names_the_types_that_are_not_carried() {
     assert_eq!(not_carried, ["mutex"]);
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src");
     let chapters = [
-        ("fleet.md", "States are carried for built-in specifications, except `mutex`, and for TLA+ modules"),
-        ("monitor.md", "The states of all built-in types but `mutex` are carried"),
+        ("fleet.md", "A check carries states for built-in specifications, except `mutex`, and for TLA+ modules"),
+        (
+            "monitor.md",
+            "The monitor carries states from one check of a key to the next for all built-in types but `mutex`",
+        ),
     ];
     for (chapter, sentence) in chapters {
         let text = fs::read_to_string(book.join(chapter)).expect("a chapter").replace('\n', " ");
