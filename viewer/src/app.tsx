@@ -12,7 +12,7 @@ import { CoverTab, SearchTab } from './panels/covertab.tsx';
 import { Dropdown, step } from './panels/dropdown.tsx';
 import { followFilter } from './panels/find.ts';
 import { followFit, followPlaces, pending } from './panels/focus.ts';
-import { headline } from './panels/headline.ts';
+import { endingOf, headline } from './panels/headline.ts';
 import { IndexPage } from './panels/indexpage.tsx';
 import { LatencyTab } from './panels/latencytab.tsx';
 import { announcement, followAnnounce, followWidth, openMenu, toast, ways } from './panels/local.ts';
@@ -63,7 +63,7 @@ export function App() {
   }, [page]);
   useEffect(() => {
     if (page?.kind === 'run')
-      document.title = `${headline(page.report, page.assumed ?? []).word.replaceAll('`', '')} · ${brief(page.report.history.name, 80)} · OmniLink`;
+      document.title = `${headline(page.report, page.assumed ?? [], page.run).word.replaceAll('`', '')} · ${brief(page.report.history.name, 80)} · OmniLink`;
     else if (page) document.title = `Runs of ${brief(page.name, 80)} · OmniLink`;
   }, [page]);
   return (
@@ -147,13 +147,14 @@ function followStage(): (() => void) | undefined {
 
 function RunPage({ page }: { page: RunHead }) {
   useEffect(followStage, [stage.value]);
+  const ending = endingOf(page.report, page.run);
   return (
-    <div class="page">
+    <div class={`page ${ending === 'race' || ending === 'stuck' ? 'scheduled' : ''}`}>
       <Banner head={page} />
       <main id="main" class="left" tabIndex={-1}>
         {hasTimeline(page) && stage.value >= 1 && (
           <>
-            <What report={page.report} />
+            {(ending === null || page.report.closest_run) && <What report={page.report} />}
             <section class="upper" aria-label="Timeline">
               <Toolbar />
               <Chips />
@@ -167,7 +168,7 @@ function RunPage({ page }: { page: RunHead }) {
         )}
         {stage.value >= 2 && <Tabs />}
       </main>
-      {stage.value >= 1 && <Side report={page.report} />}
+      {stage.value >= 1 && <Side head={page} />}
     </div>
   );
 }

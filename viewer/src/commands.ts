@@ -31,6 +31,7 @@ import {
   laneOrder,
   pan,
   report,
+  run,
   scale,
   selection,
   setScale,
@@ -78,7 +79,7 @@ export function copyLink(): void {
 
 export function copyMarkdown(): void {
   const link = location.protocol === 'file:' ? null : address();
-  if (report.value) void copy(markdown(report.value, assumed.value, link), 'Markdown');
+  if (report.value) void copy(markdown(report.value, assumed.value, link, run.value?.run), 'Markdown');
 }
 
 /** Next interpretation, or the previous one for `-1`. */

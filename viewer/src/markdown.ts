@@ -3,7 +3,7 @@
 // Its text comes from a trace. A bar would end a table cell and a backtick would end inline code, so both are escaped;
 // invisible characters are written out.
 
-import type { OpRef, Report, State, Why } from './data/types.ts';
+import type { OpRef, Report, Run, State, Why } from './data/types.ts';
 import { verdictView } from './data/verdict.ts';
 import { besideFailure, failureOf, headline } from './panels/headline.ts';
 import { glyph, gravest, groups, reasonText } from './panels/outcome.ts';
@@ -12,7 +12,7 @@ import { assumptionText, outcomeText } from './panels/words.ts';
 import { brief, count, letter, list, many } from './text.ts';
 
 /** The report, shortened for reading. `assumptions` are those that the verdict was checked under. */
-export function markdown(report: Report, assumptions: string[], link: string | null): string {
+export function markdown(report: Report, assumptions: string[], link: string | null, run: Run | null = null): string {
   const verdict = verdictView(report);
   const out: string[] = [];
   const word = {
@@ -23,9 +23,9 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     views: '✗ Rejected',
     inconclusive: '… Inconclusive',
   }[verdict.kind];
-  const failure = failureOf(report);
+  const failure = failureOf(report, run);
   const level = report.level ? ` at the level ${code(report.level.name)}` : '';
-  const title = failure ? `✗ ${plain(headline(report, assumptions).word)}` : `${word}${level}`;
+  const title = failure ? `✗ ${plain(headline(report, assumptions, run).word)}` : `${word}${level}`;
   out.push(`### ${title}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
   if (assumptions.length > 0) {
     // The verdict holds only under all of these, so all are listed.
@@ -40,7 +40,7 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     out.push(`**${plain(verdict.sentence)}** (${count(verdict.explained)}${of} operations explained)`, '');
     if (verdict.details) out.push(plain(verdict.details), '');
   } else if (failure) {
-    out.push(plain(besideFailure(report)), '');
+    out.push(plain(besideFailure(report, run)), '');
   } else if (verdict.kind === 'inconclusive') {
     out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
   } else if (report.level) {

@@ -207,13 +207,13 @@ test('a run that failed is not headed by the verdict about its operations', () =
     const { sign, word, sentence, tone } = headline(failed, []);
     assert.deepEqual({ sign, sentence, tone }, { sign: '✗', sentence: '', tone: 'bad' });
     assert.equal(word, ended.charAt(0).toUpperCase() + ended.slice(1));
-    assert.match(besideFailure(failed), /^An order of its operations is legal, which says nothing about this/);
+    assert.match(besideFailure(failed, null), /^An order of its operations is legal, which says nothing about this/);
     assert.doesNotMatch(markdown(failed, [], null), /Accepted|allows/);
   }
   const stopped = { kind: 'inconclusive' as const, limit: 'time' as const, stop: 'the time ran out' };
   const undecided = { ...report, ended: 'signal 6', verdict: stopped };
   assert.equal(headline(undecided, []).word, 'Signal 6');
-  assert.match(besideFailure(undecided), /no verdict: the time ran out/);
+  assert.match(besideFailure(undecided, null), /no verdict: the time ran out/);
   // A rejection says more than the end of its run.
   assert.equal(headline({ ...sample(), ended: 'signal 6' }, []).word, 'Rejected');
 });

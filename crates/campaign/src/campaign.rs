@@ -328,7 +328,7 @@ impl Checks<'_> {
             if let Some(seen) = &seen {
                 (self.tell)(Event::Failed(run, report.as_ref(), seen, race.as_ref()));
             }
-            let interleaving = self.interleaving(run, report.as_ref(), &recording);
+            let interleaving = self.interleaving(run, report.as_ref(), &recording, race.as_ref());
             report = report.map(|report| Report { interleaving, ..report });
             let (id, repeats) = self.keep(run, report.as_ref(), seen.as_ref(), race)?;
             if let Some(seen) = &seen {
@@ -365,10 +365,11 @@ impl Checks<'_> {
         run: &Executed<Plan>,
         report: Option<&Report>,
         recording: &Recording,
+        race: Option<&DataRace>,
     ) -> Option<Interleaving> {
         let ((harness, _), decided) = self.control.zip(run.decided.as_ref())?;
         let (history, blamed) = (recording.history().ok()?, report.map(blamed).unwrap_or_default());
-        Some(interleaving(harness, &decided.execution, Some(history), &blamed))
+        Some(interleaving(harness, &decided.execution, Some(history), &blamed, race))
     }
 
     fn describe_race(&self, run: &Executed<Plan>, recording: &Recording) -> Option<DataRace> {

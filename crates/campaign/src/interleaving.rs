@@ -7,21 +7,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use omnilink_explore::{Ending, Execution};
+use omnilink_explore::{DataRace, Ending, Execution};
 use omnilink_history::{Call, History, OpId};
-use omnilink_report::{InterleavedStep, Interleaving, StepKind};
+use omnilink_report::{Excerpt, InterleavedStep, Interleaving, StepKind};
 use omnilink_schedule::channel::{Pending, Standing};
 use omnilink_schedule::{Kind, Step, dependent};
 
 use crate::Harness;
 
 /// The steps of an execution inside operations, or all of them if it has no history. Operations of these names are marked
-/// where they end.
+/// where they end. The sources are those of the steps, of waiting threads and of a data race.
 pub fn interleaving(
     harness: &Harness,
     execution: &Execution,
     history: Option<&History<Call>>,
     blamed: &[String],
+    race: Option<&DataRace>,
 ) -> Interleaving {
     let empty = History::from_ops(Arc::new([]), Vec::new());
     let (history, shows_all) = (history.unwrap_or(&empty), history.is_none());
@@ -58,18 +59,25 @@ pub fn interleaving(
             place,
             function,
             preempts,
+            needed: false,
             meets,
             fails,
         });
     }
     let is_stuck = matches!(execution.ended, Ending::Deadlock | Ending::Livelock | Ending::TimedOut);
+    let waits = if is_stuck { sources.waits(execution, &names) } else { Vec::new() };
+    let raced = race.iter().flat_map(|race| &race.accesses).flat_map(|access| &access.stack);
+    let places = steps.iter().filter_map(|step| step.place.as_deref());
+    let ends = waits.iter().chain(raced).filter_map(|text| Some(text.rsplit_once(" at ")?.1));
+    let excerpts = sources.excerpts(places.chain(ends));
     Interleaving {
         threads: names.values().cloned().collect(),
         steps,
         total: execution.steps.len() as u64,
-        waits: if is_stuck { sources.waits(execution, &names) } else { Vec::new() },
+        waits,
         preemptions: (0..execution.steps.len()).filter(|index| is_preemption(&execution.steps, *index)).count() as u64,
         necessary: None,
+        sources: excerpts,
     }
 }
 
@@ -221,14 +229,31 @@ impl Sources<'_> {
 
     /// The line at a place such as `src/main.rs:38`.
     fn line(&mut self, place: &str) -> Option<String> {
-        let (file, number) = place.rsplit_once(':')?;
-        let number: usize = number.parse().ok()?;
+        let (file, number) = file_and_line(place)?;
+        let line = self.lines(file).get(number - 1)?.trim();
+        (!line.is_empty()).then(|| line.to_owned())
+    }
+
+    fn lines(&mut self, file: &str) -> &[String] {
         let directory = &self.harness.program.directory;
         let read =
             || std::fs::read_to_string(directory.join(file)).unwrap_or_default().lines().map(str::to_owned).collect();
-        let lines = self.files.entry(file.to_owned()).or_insert_with(read);
-        let line = lines.get(number.checked_sub(1)?)?.trim();
-        (!line.is_empty()).then(|| line.to_owned())
+        self.files.entry(file.to_owned()).or_insert_with(read)
+    }
+
+    /// The parts of the user's files that contain these places.
+    fn excerpts<'p>(&mut self, places: impl Iterator<Item = &'p str>) -> Vec<Excerpt> {
+        let mut ranges: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (file, number) in places.filter_map(file_and_line).filter(|(file, _)| is_of_user(file)) {
+            let (first, last) = ranges.entry(file).or_insert((number, number));
+            (*first, *last) = ((*first).min(number), (*last).max(number));
+        }
+        let excerpts = ranges.into_iter().map(|(file, (first, last))| {
+            let first = first.saturating_sub(AROUND).max(1);
+            let lines = self.lines(file).iter().skip(first - 1).take((last + AROUND + 1 - first).min(EXCERPT));
+            Excerpt { path: file.to_owned(), first, lines: lines.cloned().collect() }
+        });
+        excerpts.filter(|excerpt| !excerpt.lines.is_empty()).collect()
     }
 
     /// The text of a step, with the number of its object.
@@ -268,6 +293,26 @@ impl Sources<'_> {
         }
         waits
     }
+}
+
+/// The lines of a file before and after those that matter.
+const AROUND: usize = 6;
+
+/// The most lines of a file.
+const EXCERPT: usize = 600;
+
+/// The file and the line of a place.
+fn file_and_line(place: &str) -> Option<(&str, usize)> {
+    let (file, number) = place.rsplit_once(':')?;
+    number.parse().ok().filter(|number| *number > 0).map(|number| (file, number))
+}
+
+/// Whether the user wrote a file: neither a standard library, nor the recorder, nor the harness made from a specification.
+fn is_of_user(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    let is_made = matches!(name, "operations.hpp" | "operations.rs");
+    let others = ["/usr/", "/rustc/", "/rustlib/", "include/omnilink/", "omnilink-record", "crates/record/"];
+    !is_made && !others.iter().any(|other| file.contains(other))
 }
 
 /// The value of an access, as the program may have written it; an address in hexadecimal.
@@ -348,6 +393,20 @@ mod tests {
         assert_eq!(show(0x7fff_0000_1234, 8, Kind::Read), "0x7fff00001234");
         assert_eq!(show(3, 4, Kind::Update), "3, unchanged");
         assert_eq!(show(3, 4, Kind::Write), "");
+    }
+
+    #[test]
+    fn files_of_the_user_are_told_apart() {
+        assert_eq!(file_and_line("src/main.rs:38"), Some(("src/main.rs", 38)));
+        assert_eq!((file_and_line("main.rs"), file_and_line("main.rs:0")), (None, None));
+        let own = ["main.cpp", "src/lib.rs", "../queue/queue.hpp", "/home/me/queue.hpp"];
+        let others = [
+            "include/omnilink/drive.hpp",
+            "/usr/include/c++/14/mutex",
+            "/rustc/1/library/std/sync.rs",
+            "operations.hpp",
+        ];
+        assert!(own.into_iter().all(is_of_user) && !others.into_iter().any(is_of_user));
     }
 
     #[test]

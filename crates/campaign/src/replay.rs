@@ -147,7 +147,7 @@ impl Replay {
         report: Option<&Report>,
     ) -> Interleaving {
         let blamed = report.map(blamed).unwrap_or_default();
-        interleaving(&self.harness, &tried.execution, history, &blamed)
+        interleaving(&self.harness, &tried.execution, history, &blamed, self.run.raced())
     }
 
     /// The name of the operation that the stored report blames, if the run was rejected.

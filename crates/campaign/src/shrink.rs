@@ -21,7 +21,7 @@ use omnilink_schedule::{Choice, Decision, Kind, Schedule, Step, thread_object};
 use crate::campaign::blamed;
 use crate::clock::now;
 use crate::harness::follow;
-use crate::trials::{Trials, fails_alike};
+use crate::trials::{Trials, fails_alike, without_switches};
 use crate::{Decided, Error, Replay, interleaving, race};
 
 /// The effort of shrinking.
@@ -284,11 +284,6 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
     let label = format!("run ({})", omnilink_explore::Input::describe(&found.plan));
     let recording = Recording::at(&tried.trace, None);
     let (is_same, report) = fails_alike(replay, &tried, &label, wanted);
-    let report = report.map(|report| {
-        let history = recording.history().ok();
-        let shown = interleaving(&replay.harness, &tried.execution, history, &blamed(&report));
-        Report { interleaving: Some(shown), next: Vec::new(), ..report }
-    });
     if !is_same {
         let message = "the smaller run fails for another reason in a fresh process";
         let help = "the harness is nondeterministic";
@@ -297,6 +292,13 @@ fn keep(replay: &Replay, found: &Failing, wanted: &str) -> Result<Smaller, Error
     let race = tried.race.as_ref().map(|race| {
         let decided = Decided { order: found.like.clone(), execution: tried.execution.clone(), notes: Vec::new() };
         race::describe(&replay.harness, &found.plan, &decided, race, recording.history().ok())
+    });
+    // After an interrupt it is not known which switches are necessary.
+    let without = without_switches(replay, &found.plan, &found.like, &tried.execution).unwrap_or_default();
+    let report = report.map(|report| {
+        let history = recording.history().ok();
+        let shown = interleaving(&replay.harness, &tried.execution, history, &blamed(&report), race.as_ref());
+        Report { interleaving: Some(shown.with_switches(&without)), next: Vec::new(), ..report }
     });
     let strategy = replay.run.controlled.as_ref().map_or("", |controlled| &controlled.strategy);
     let controlled = Controlled {

@@ -92,9 +92,15 @@ fn reason(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Option<Str
 /// Preemptions that are tried one by one, at most.
 const TRIED: usize = 32;
 
-/// Runs a stored run without each of its preemptions, and returns whether it still fails for the same reason: the thread
-/// continues to the end of its next stretch of steps instead, and the rest is followed as far as possible.
-pub fn without_switches(replay: &Replay, execution: &Execution) -> Result<Vec<WithoutSwitch>, Error> {
+/// Runs an execution that fails as a stored run without each of its preemptions, and returns whether it still fails for the
+/// same reason: the thread continues to the end of its next stretch of steps instead, and the rest is followed as far as
+/// possible.
+pub fn without_switches(
+    replay: &Replay,
+    plan: &Plan,
+    like: &ExecutionOrder,
+    execution: &Execution,
+) -> Result<Vec<WithoutSwitch>, Error> {
     let Some(mut trials) = Trials::of(replay)? else { return Ok(Vec::new()) };
     let mut without = Vec::new();
     let switches = (0..execution.steps.len()).filter(|index| is_preemption(&execution.steps, *index));
@@ -106,9 +112,9 @@ pub fn without_switches(replay: &Replay, execution: &Execution) -> Result<Vec<Wi
         let order = ExecutionOrder {
             strict: false,
             follow: without_switch(&schedule, index),
-            ..follow(&replay.like, &Schedule::default())
+            ..follow(like, &Schedule::default())
         };
-        let still_fails = trials.fails(&replay.run.plan, order)?.is_some();
+        let still_fails = trials.fails(plan, order)?.is_some();
         without.push(WithoutSwitch { before: index as u64 + 1, still_fails });
     }
     Ok(without)

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use omnilink_history::{Call, Op, OpId, Outcome, ProcessId, Record, Trace};
-use omnilink_lineup::{Answer, NodeId, Observations, SerialSpec, Test, Thread, demands};
+use omnilink_lineup::{Answer, NodeId, Observations, Observed, Operation, SerialSpec, Test, Thread, demands};
 use omnilink_models::{BadCall, Interner, Model};
-use omnilink_report::{Report, Verdict};
+use omnilink_report::{ClosestRun, Report, TestedCall, Verdict};
 use omnilink_search::{Spec, Successors};
 
 use crate::builtin::Builtin;
@@ -29,6 +29,7 @@ pub fn is_lineup(path: &Path) -> bool {
 #[derive(Debug)]
 pub(crate) struct Serial {
     test: Test,
+    observations: Arc<Observations>,
     runs: Builtin,
 }
 
@@ -52,8 +53,56 @@ impl Serial {
             });
         }
         let (test, observations) = (observations.test().clone(), Arc::new(observations));
-        let model = move || SerialModel { observations: observations.clone(), atoms: Interner::default() };
-        Ok(Serial { test, runs: Builtin::of_file(path, model) })
+        let shared = observations.clone();
+        let model = move || SerialModel { observations: shared.clone(), atoms: Interner::default() };
+        Ok(Serial { test, observations, runs: Builtin::of_file(path, model) })
+    }
+
+    /// The serial run that agrees with a rejected history in the most answers.
+    fn closest(&self, whole: &Whole) -> Option<ClosestRun> {
+        let threads = omnilink_lineup::fit(&self.test, &whole.history).ok()?;
+        let operation = |op: &Op<Call>| {
+            let (thread, start) = (threads[op.process.index()], op.interval.start());
+            Some(match op.outcome() {
+                Outcome::Unfinished => return None,
+                Outcome::Blocked => Operation::pending(thread, start),
+                _ => Operation::returned(thread, start, op.interval.end()?, omnilink_lineup::results_text(&op.call)),
+            })
+        };
+        let operations: Vec<Operation> = whole.history.ops().iter().map(operation).collect::<Option<_>>()?;
+        let observed = match operations.iter().any(|operation| operation.returned.is_none()) {
+            true => Observed::stuck(&self.test, operations),
+            false => Observed::full(&self.test, operations),
+        };
+        let observed = observed.ok()?;
+        let explanation = omnilink_lineup::explain(&self.observations, &observed);
+        let failure = explanation.failure()?;
+        let closest = failure.closest.first()?;
+        let places: Vec<_> = observed.operations().map(|(place, _)| place).collect();
+        let calls = observed.operations().map(|(place, operation)| {
+            let (end, results) = operation.returned.clone().unzip();
+            let differing = closest.differing.iter().find(|differing| differing.place == place);
+            TestedCall {
+                process: match place.thread {
+                    Thread::Column(column) => format!("T{column}"),
+                    Thread::Main => Thread::Main.to_string(),
+                },
+                call: self.test.call(place).to_owned(),
+                start: operation.start,
+                end,
+                answer: results.map_or(Answer::Blocked, Answer::Returned).to_string(),
+                serial: differing.map(|differing| differing.serial.to_string()),
+            }
+        });
+        Some(ClosestRun {
+            sentence: omnilink_lineup::headline(&self.test, failure),
+            calls: calls.collect(),
+            order: closest
+                .run
+                .operations()
+                .filter_map(|(of, _)| places.iter().position(|place| *place == of))
+                .collect(),
+        })
     }
 
     /// The parts of a trace that need a serial run each.
@@ -145,7 +194,8 @@ impl Against for Serial {
         mut builder: Option<(&mut ShowBuilder, &ShowOptions)>,
     ) -> Result<Report, Failed> {
         let Case { recording, label, limits, .. } = *case;
-        let parts = self.parts(recording.held(asked.max_memory, limits)?.whole(limits)?)?;
+        let whole = recording.held(asked.max_memory, limits)?.whole(limits)?;
+        let parts = self.parts(whole)?;
         let (mut orders, mut decided) = (Vec::new(), None);
         for &pending in &parts.pending {
             let recording = parts.part(pending)?;
@@ -154,7 +204,8 @@ impl Against for Serial {
             let builder = builder.as_mut().map(|(builder, look)| (&mut **builder, *look));
             let report = parts.report(self.runs.check(asked, part, builder)?, pending);
             if report.verdict != Verdict::Accepted {
-                return Ok(report);
+                let is_rejected = matches!(report.verdict, Verdict::Rejected(_));
+                return Ok(Report { closest_run: is_rejected.then(|| self.closest(whole)).flatten(), ..report });
             }
             decided = Some(report);
         }

@@ -6,6 +6,7 @@ use fnv::FnvHasher;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::closest::ClosestRun;
 use crate::coverage::Coverage;
 use crate::interleaving::Interleaving;
 
@@ -55,6 +56,9 @@ pub struct Report {
     /// The steps of the execution, if its schedule was controlled and it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,
+    /// The serial run of the same test that comes closest, if the specification is the serial runs of an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closest_run: Option<ClosestRun>,
     /// The verdicts of keys, if keys were decided separately and some are not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<Keys>,
@@ -769,6 +773,7 @@ impl Report {
             coverage: None,
             ended: None,
             interleaving: None,
+            closest_run: None,
             keys: None,
             next: Vec::new(),
         }

@@ -28,6 +28,20 @@ pub struct Interleaving {
     /// Which of these switches are necessary, in one sentence, if that was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub necessary: Option<String>,
+    /// The user's files around the steps, without those of the recorder and of standard libraries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Excerpt>,
+}
+
+/// A part of a file of the program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Excerpt {
+    /// The file, as in [`InterleavedStep::place`].
+    pub path: String,
+    /// The number of the first line, from 1.
+    pub first: usize,
+    /// The lines.
+    pub lines: Vec<String>,
 }
 
 /// What an execution does without one of its switches.
@@ -65,6 +79,9 @@ pub struct InterleavedStep {
     /// Whether the step before it is of another thread, which could have continued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preempts: bool,
+    /// Whether the run does not fail without that switch, if that was tried.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needed: bool,
     /// Whether its order with a step of another thread matters: both access the same bytes, one of them writes, and
     /// nothing in between does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -95,7 +112,10 @@ const LANES: usize = 12;
 
 impl Interleaving {
     /// Adds what happens without each of its switches.
-    pub fn with_switches(self, without: &[WithoutSwitch]) -> Interleaving {
+    pub fn with_switches(mut self, without: &[WithoutSwitch]) -> Interleaving {
+        for step in &mut self.steps {
+            step.needed = without.iter().any(|tried| tried.before == step.number && !tried.still_fails);
+        }
         Interleaving { necessary: necessary(without), ..self }
     }
 
@@ -245,6 +265,7 @@ mod tests {
             place: None,
             function: None,
             preempts: false,
+            needed: false,
             meets: false,
             fails: false,
         }
@@ -272,11 +293,19 @@ mod tests {
             waits: vec!["T0 locks m".to_owned()],
             preemptions: 2,
             necessary: None,
+            sources: Vec::new(),
         }
         .with_switches(&[
             WithoutSwitch { before: 32, still_fails: false },
             WithoutSwitch { before: 12, still_fails: true },
         ])
+    }
+
+    #[test]
+    fn needed_switches_are_marked() {
+        let needed: Vec<u64> =
+            sample(&["T0", "T1"]).steps.iter().filter(|step| step.needed).map(|step| step.number).collect();
+        assert_eq!(needed, [32]);
     }
 
     #[test]

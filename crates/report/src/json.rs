@@ -107,6 +107,9 @@ impl Report {
                 return Err(ReadError::Unsorted);
             }
         }
+        if let Some(closest) = &self.closest_run {
+            closest.order.iter().try_for_each(|call| index("call", *call, closest.calls.len()))?;
+        }
         for missed in self.level.iter().flat_map(|level| &level.missed) {
             self.check_ops(missed.missed.iter().chain([&missed.op]))?;
         }

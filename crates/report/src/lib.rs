@@ -32,6 +32,7 @@
 //! renderers decide the form; `wording` and `window` are shared by them. `headline` writes the sentence of a rejection.
 
 mod cause;
+mod closest;
 mod comparison;
 mod coverage;
 mod data;
@@ -53,12 +54,13 @@ mod window;
 mod wording;
 
 pub use cause::{cause, without_numbers};
+pub use closest::{ClosestRun, TestedCall};
 pub use comparison::{ComparedOperation, ComparedRow, Comparison, Difference, Side};
 pub use coverage::{Coverage, CoveredAction, CoveredPart, PartKind};
 pub use data::*;
 pub use dot::dot;
 pub use github::github;
-pub use interleaving::{InterleavedStep, Interleaving, StepKind, WithoutSwitch};
+pub use interleaving::{Excerpt, InterleavedStep, Interleaving, StepKind, WithoutSwitch};
 pub use itf::itf;
 pub use json::{ReadError, json_schema};
 pub use junit::junit;

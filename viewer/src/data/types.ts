@@ -280,11 +280,27 @@ export interface Run {
   plan: Plan;
   command: string[];
   ended: unknown;
+  /** Its first data race: the accesses, the earlier one first. */
+  race?: { accesses: RacedAccess[] } | null;
   took: number;
   spec: string;
   verdict: string | null;
   cause: string | null;
   environment: { omnilink: string; system: string; processor: string; cores: number };
+}
+
+/** One of the accesses of a data race. */
+export interface RacedAccess {
+  /** In order of creation; 0 is the main thread. */
+  thread: number;
+  /** Such as `T1:3 Get() = now: 1`. */
+  operation?: string | null;
+  /** `writes`, `reads`, the same atomically, or `frees`. */
+  does: string;
+  /** The number of steps before it. */
+  after_step: number;
+  /** Functions and places, innermost first: `Queue::get() at main.cpp:16`. */
+  stack: string[];
 }
 
 export interface Plan {
@@ -338,6 +354,30 @@ export interface Report {
   ended?: string | null;
   /** The steps of the execution, if its schedule was controlled. */
   interleaving?: Interleaving | null;
+  /** The serial run that comes closest, if the specification is the serial runs of an object. */
+  closest_run?: ClosestRun | null;
+}
+
+/** A concurrent execution of a test, and the serial run that agrees with it in the most answers. */
+export interface ClosestRun {
+  /** Why no serial run explains the execution. */
+  sentence: string;
+  calls: TestedCall[];
+  /** The serial run: indices into the calls. It ends early if a call blocks. */
+  order: number[];
+}
+
+export interface TestedCall {
+  process: string;
+  call: string;
+  /** Only the order of times counts. */
+  start: number;
+  /** Null if it blocks. */
+  end: number | null;
+  /** ` = 200` or ` blocks`; empty if it returned nothing. */
+  answer: string;
+  /** Its answer in the serial run, if that is another one. */
+  serial?: string | null;
 }
 
 /** A fault or an annotation, on the clock of the operations. */
@@ -360,6 +400,8 @@ export interface Interleaving {
   waits?: string[];
   preemptions: number;
   necessary?: string | null;
+  /** Parts of the user's files, around the steps. `path` is as in places, `first` counts from 1. */
+  sources?: { path: string; first: number; lines: string[] }[];
 }
 
 export interface InterleavedStep {
@@ -374,6 +416,8 @@ export interface InterleavedStep {
   place?: string | null;
   function?: string | null;
   preempts?: boolean;
+  /** Without that switch, the run does not fail. */
+  needed?: boolean;
   meets?: boolean;
   fails?: boolean;
 }

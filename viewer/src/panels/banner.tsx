@@ -5,14 +5,14 @@
 import { signal } from '@preact/signals';
 import { copyLink, copyMarkdown } from '../commands.ts';
 import { cutMiddle } from '../data/short.ts';
-import type { Report, RunHead, Span } from '../data/types.ts';
+import type { Report, Run, RunHead, Span } from '../data/types.ts';
 import { failingOps, verdictView } from '../data/verdict.ts';
 import { saveImage } from '../export/image.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
 import { Dropdown, step } from './dropdown.tsx';
 import { Evidence } from './evidence.tsx';
-import { besideFailure, failureOf, headline } from './headline.ts';
+import { besideFailure, endingOf, headline } from './headline.ts';
 import { RAW } from './logged.tsx';
 import { capital, Fact, Op, Path, Place, Sentence } from './parts.tsx';
 import { Settings } from './settings.tsx';
@@ -24,7 +24,7 @@ const [sharing, detailed] = [signal(false), signal(false)];
 /** The banner. */
 export function Banner({ head }: { head: RunHead }) {
   const { report, assumed = [] } = head;
-  const { sign, word, sentence, tone } = headline(report, assumed);
+  const { sign, word, sentence, tone } = headline(report, assumed, head.run);
   const span = ruleOf(report);
   return (
     <header class={`banner ${isStale.value ? 'quiet' : tone}`}>
@@ -39,7 +39,7 @@ export function Banner({ head }: { head: RunHead }) {
           {isStale.value && 'Previously: '}
           <span aria-hidden="true">{sign}</span>{' '}
           <span class={sentence && tone === 'bad' ? 'offscreen' : ''}>
-            <Sentence text={word} width={120} />
+            <Sentence text={word} width={240} />
           </span>
           {sentence && (
             <>
@@ -48,13 +48,13 @@ export function Banner({ head }: { head: RunHead }) {
             </>
           )}
         </h1>
-        <Proof report={report} />
+        <Proof report={report} run={head.run} />
         {assumed.length > 0 && (
           <p>
             Holds only under {many(assumed.length, 'assumption')}: <Assumed texts={assumed} />
           </p>
         )}
-        {report.history.cuts.length > 0 && (
+        {report.history.cuts.length > 0 && endingOf(report, head.run) !== 'stuck' && (
           <p>
             ✂ The trace is truncated: {brief(report.history.cuts[0]!, 300)}
             {report.history.cuts.length > 1 && `, and in ${many(report.history.cuts.length - 1, 'more place')}`}
@@ -106,13 +106,12 @@ function operations(report: Report, n: number): string {
 }
 
 /** The line of proof: what the report says beside its sentence or, without that, how far the check came. */
-function Proof({ report }: { report: Report }) {
+function Proof({ report, run }: { report: Report; run: Run | null }) {
   const verdict = verdictView(report);
-  const failure = failureOf(report);
-  if (failure) {
+  if (endingOf(report, run)) {
     return (
       <p>
-        <Sentence text={besideFailure(report)} width={400} />
+        <Sentence text={besideFailure(report, run)} width={400} />
       </p>
     );
   }

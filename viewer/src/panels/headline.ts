@@ -1,17 +1,58 @@
 // The verdict in a sentence, and how a run ended that failed although its operations were not rejected.
 
-import type { Report } from '../data/types.ts';
+import { accessesOf, base, raceSentence, stuckSentence, waitsOf } from '../data/schedule.ts';
+import type { Report, Run } from '../data/types.ts';
 import { verdictView } from '../data/verdict.ts';
-import { brief, count } from '../text.ts';
+import { brief, count, many } from '../text.ts';
 
-/** How the run ended, if that is the finding: it crashed, got stuck, or had a data race. A rejection says more. */
-export function failureOf(report: Report): string | null {
-  return report.verdict.kind !== 'rejected' && report.ended ? report.ended : null;
+/** The kind of failure that a page is about, apart from the verdict about its operations. */
+export type Ending = 'race' | 'stuck' | 'other';
+
+/** How the run ended, if that is the finding: it had a data race, got stuck, or crashed. A rejection says more, unless no
+ * thread could continue. The specification may let calls block: then the run has no cause. */
+export function endingOf(report: Report, run: Run | null): Ending | null {
+  const { verdict, ended } = report;
+  if (!ended) return null;
+  if (/^stuck\b/.test(ended)) return verdict.kind === 'accepted' && run !== null && !run.cause ? null : 'stuck';
+  if (verdict.kind === 'rejected') return null;
+  return accessesOf(run, report.interleaving).length === 2 ? 'race' : 'other';
 }
 
-/** The verdict about the operations of a run whose end is the finding. */
-export function besideFailure({ verdict, history }: Report): string {
+/** How the run ended, in a sentence; null if that is not the finding. */
+export function failureOf(report: Report, run: Run | null): string | null {
+  const shown = report.interleaving;
+  switch (endingOf(report, run)) {
+    case null:
+      return null;
+    case 'race': {
+      const sentence = raceSentence(accessesOf(run, shown));
+      return `data race${sentence.startsWith('on ') ? ' ' : ': '}${sentence}`;
+    }
+    case 'stuck':
+      return shown?.waits?.length ? `stuck: ${stuckSentence(waitsOf(shown))}` : report.ended!;
+    case 'other':
+      return report.ended!;
+  }
+}
+
+/** One line about the end of a run: the places of a race or of threads that wait, and the verdict about the operations. */
+export function besideFailure(report: Report, run: Run | null): string {
+  const { verdict, history, interleaving: shown } = report;
   if (history.operations === 0) return 'Its history has no operations.';
+  const where = (operation: string | null, place: string | null) =>
+    `${operation ? `\`${operation}\`` : 'the thread'}${place ? ` at ${base(place)}` : ''}`;
+  const ending = endingOf(report, run);
+  if (ending === 'stuck') {
+    if (report.closest_run) return report.closest_run.sentence;
+    const waits = shown ? waitsOf(shown) : [];
+    const texts = waits.map(({ thread, operation, place }) => `${thread} waits in ${where(operation, place)}`);
+    if (texts.length > 0) return `${texts.join(', ')}.`;
+  }
+  if (ending === 'race' && verdict.kind === 'accepted') {
+    const [first, second] = accessesOf(run, shown);
+    const all = history.operations === null ? 'operations' : many(history.operations, 'operation');
+    return `${where(first!.operation, first!.place)}, and ${where(second!.operation, second!.place)}. The ${all} of this run are accepted, so the specification did not notice.`;
+  }
   return verdict.kind === 'inconclusive'
     ? `Its operations have no verdict: ${verdict.stop}.`
     : 'An order of its operations is legal, which says nothing about this.';
@@ -27,8 +68,8 @@ interface Headline {
 }
 
 /** The headline of a report. Under assumptions, the verdict is about fewer orders. */
-export function headline(report: Report, assumed: string[]): Headline {
-  const failure = failureOf(report);
+export function headline(report: Report, assumed: string[], run: Run | null = null): Headline {
+  const failure = failureOf(report, run);
   if (failure) {
     const [first = '', ...others] = brief(failure, 240);
     return { sign: '✗', word: first.toUpperCase() + others.join(''), sentence: '', tone: 'bad' };
@@ -59,7 +100,9 @@ export function headline(report: Report, assumed: string[]): Headline {
       return { sign: '…', word: 'Inconclusive', sentence: verdict.stop, tone: 'odd' };
     case 'invariant':
       return { sign: '✗', word: 'Violated', sentence: verdict.sentence, tone: 'bad' };
-    default:
-      return { sign: '✗', word: `Rejected${level}`, sentence: verdict.sentence, tone: 'bad' };
+    default: {
+      const sentence = report.closest_run?.sentence ?? verdict.sentence;
+      return { sign: '✗', word: `Rejected${level}`, sentence, tone: 'bad' };
+    }
   }
 }

@@ -1,110 +1,181 @@
-// The tab with the steps of a controlled execution: a column for each thread, a row for each step inside an operation.
+// The tab with the steps of a controlled execution: a column for each thread, or one on a narrow page. The accesses of a
+// data race, which are no steps, are between them. A step, its line of the program and its operation are selected together.
 
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { type Access, accessesOf, accessOf, base, operationsOf, statementOf, waitsOf } from '../data/schedule.ts';
 import type { InterleavedStep, Interleaving } from '../data/types.ts';
-import { report } from '../state.ts';
+import { history, report, run, selection } from '../state.ts';
 import { brief, many } from '../text.ts';
+import { showOperation } from './local.ts';
+import { Sentence } from './parts.tsx';
 
 /** Rows shown at once; a schedule with more steps is best made smaller. */
 const MOST = 1000;
 
+/** The chosen step, by number. */
+export const chosenStep = signal<number | null>(null);
+
+/** A step, or something that is none: an access of a data race, or where a thread waits at the end. */
+interface Line {
+  thread: number;
+  number: number;
+  step: InterleavedStep | null;
+  odd: { code: string; effect: string; place: string | null } | null;
+  /** What is said below it. */
+  note?: string;
+}
+
+function linesOf(shown: Interleaving, accesses: Access[]): Line[] {
+  const { threads, steps, total } = shown;
+  const lines: Line[] = steps.map(step => ({ thread: step.thread, number: step.number, step, odd: null }));
+  for (const access of accesses) {
+    const { line, does, place, after } = access;
+    const before = lines.findLastIndex(({ number }) => number <= after);
+    const odd = { code: line ? accessOf(line) : does, effect: line ? does : '', place };
+    const note = access === accesses.at(-1) ? 'No lock, atomic access or join orders these two.' : '';
+    lines.splice(before + 1, 0, { thread: threads.indexOf(access.thread), number: after, step: null, odd, note });
+  }
+  for (const { thread, does, place, lock, holder } of waitsOf(shown)) {
+    const code = lock ? `waits for lock ${lock}` : does;
+    const odd = { code, effect: holder ? `held by ${holder.thread}` : '', place };
+    lines.push({ thread: threads.indexOf(thread), number: total, step: null, odd });
+  }
+  return lines.filter(({ thread }) => thread >= 0);
+}
+
 export function ScheduleTab() {
+  const list = useRef<HTMLOListElement>(null);
   const shown = report.value?.interleaving;
+  const chosen = chosenStep.value;
+  useEffect(() => {
+    const panel = list.current?.closest('.panel');
+    const mark = panel?.querySelector('.chosen') ?? panel?.querySelector('.step.bad');
+    if (!panel || !mark) return;
+    const [outer, inner] = [panel.getBoundingClientRect(), mark.getBoundingClientRect()];
+    if (inner.top < outer.top + 40 || inner.bottom > outer.bottom - 20)
+      panel.scrollTop += inner.top - outer.top - outer.height / 2;
+  }, [shown, chosen]);
   if (!shown) return <p class="empty">No schedule.</p>;
-  const steps = shown.steps.slice(0, MOST);
-  const before = (shown.steps[0]?.number ?? 1) - 1;
+  const { threads, steps, total, preemptions, necessary } = shown;
+  const names = operationsOf(shown);
+  const of = new Map(steps.map(({ number }, at) => [number, names[at] ?? null]));
+  const selected = selection.value === null ? null : (history.value?.name(selection.value) ?? null);
+  const lines = linesOf(shown, accessesOf(run.value?.run ?? null, shown));
+  const open = threads.map(() => false);
+  let previous = 0;
   return (
     <div class="padded">
-      {shown.necessary && <p>{brief(shown.necessary, 600)}</p>}
-      {(shown.waits ?? []).length > 0 && (
-        <ul class="waits">
-          {shown.waits?.map(wait => (
-            <li>{brief(wait, 300)}</li>
+      <ol class="schedule" ref={list} style={{ '--lanes': threads.length }} aria-label="Steps by thread">
+        <li class="threads" aria-hidden="true">
+          <span class="number">step</span>
+          {threads.map((name, lane) => (
+            <b style={{ gridColumn: lane + 2 }}>{brief(name, 40)}</b>
           ))}
-        </ul>
-      )}
-      <div class="scroll" tabIndex={0} role="region" aria-label="Steps by thread">
-        <table class="schedule">
-          <thead>
-            <tr>
-              <th scope="col">step</th>
-              {shown.threads.map(name => (
-                <th scope="col">{brief(name, 40)}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            <Folded shown={shown} count={before} where="before" />
-            {steps.map((step, at) => (
-              <Row shown={shown} step={step} previous={steps[at - 1]} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {shown.steps.length > MOST && <p class="quiet">{many(shown.steps.length - MOST, 'more step')}</p>}
+        </li>
+        {lines.slice(0, MOST).map(({ thread, number, step, odd, note }, at) => {
+          const skipped = step ? number - previous - 1 : 0;
+          previous = number;
+          const lanes = threads.flatMap((_, lane) =>
+            open[lane] && lane !== thread ? [<i style={{ gridColumn: lane + 2 }} />] : [],
+          );
+          if (step) open[thread] = step.kind !== 'return';
+          const name = brief(threads[thread] ?? '', 40);
+          const isOf = selected !== null && of.get(number) === selected;
+          return (
+            <>
+              {skipped > 0 && (
+                <li class="folded">
+                  <span>
+                    {many(skipped, 'step')} {at === 0 ? 'before' : 'outside operations'}
+                  </span>
+                </li>
+              )}
+              {step?.preempts && (
+                <li class={`switch ${step.needed ? 'needed' : ''}`}>
+                  <span style={{ gridColumn: thread + 2 }}>
+                    ↳ switch to {name}
+                    {step.needed && <b>, necessary</b>}
+                  </span>
+                </li>
+              )}
+              <li class={step !== null && number === chosen ? 'chosen' : ''}>
+                <span class="number">{step && number}</span>
+                <span class="who">{name}</span>
+                {lanes}
+                {step ? (
+                  <Step step={step} lane={thread} isOf={isOf} operation={of.get(number) ?? null} />
+                ) : (
+                  odd && <Odd {...odd} lane={thread} />
+                )}
+              </li>
+              {note && (
+                <li class="note">
+                  <span>{note}</span>
+                </li>
+              )}
+            </>
+          );
+        })}
+      </ol>
       <p class="quiet">
-        {many(shown.total, 'step')} in all, {many(shown.preemptions, 'preemption')}. Marked steps are accesses of
-        different threads whose order matters.
+        {lines.length > MOST && `${many(lines.length - MOST, 'more step')}. `}
+        {many(total, 'step')} in all, {many(preemptions, 'preemption')}
+        {necessary && (
+          <>
+            : <Sentence text={necessary} width={600} />
+          </>
+        )}
+        .{steps.some(({ meets }) => meets) && ' Steps with a blue edge are accesses whose order matters.'}
       </p>
     </div>
   );
 }
 
-/** Steps that are counted instead of shown. */
-function Folded({ shown, count, where }: { shown: Interleaving; count: number; where: string }) {
-  if (count <= 0) return null;
-  return (
-    <tr class="folded">
-      <td />
-      <td colSpan={shown.threads.length}>
-        {many(count, 'step')} {where}
-      </td>
-    </tr>
-  );
+/** Selects a step, and its operation in the timeline. */
+async function choose(number: number, operation: string | null): Promise<void> {
+  chosenStep.value = number;
+  const place = operation === null ? null : await history.value?.place(operation);
+  if (place != null) await showOperation(place);
 }
 
-function Row({
-  shown,
-  step,
-  previous,
-}: {
-  shown: Interleaving;
-  step: InterleavedStep;
-  previous: InterleavedStep | undefined;
-}) {
-  const skipped = previous ? step.number - previous.number - 1 : 0;
-  return (
-    <>
-      <Folded shown={shown} count={skipped} where="outside operations" />
-      {step.preempts && (
-        <tr class="switch">
-          <td />
-          <td colSpan={shown.threads.length}>switch to {brief(shown.threads[step.thread] ?? '', 40)}</td>
-        </tr>
-      )}
-      <tr>
-        <td class="number">{step.number}</td>
-        {shown.threads.map((_, thread) => (
-          <td>{thread === step.thread && <Step step={step} />}</td>
-        ))}
-      </tr>
-    </>
-  );
-}
+const MARKS = { call: '▶ ', return: '◀ ', inside: '' };
 
-const MARKS = { call: '\u25b6 ', return: '\u25c0 ', inside: '' };
-
-function Step({ step }: { step: InterleavedStep }) {
-  const kind = step.fails ? 'step bad' : step.meets ? 'step meets' : `step ${step.kind}`;
-  const effect = [step.does, step.value].filter(Boolean).join(' ');
-  const mark = step.fails ? '\u2717 ' : MARKS[step.kind];
+function Step({ step, lane, isOf, operation }: StepProps) {
+  const { code, effect } = statementOf(step);
+  const kind = step.fails ? 'bad' : step.meets ? 'meets' : step.kind;
   return (
-    <div class={kind} title={brief([step.text, step.function].filter(Boolean).join(' in '), 300)}>
+    <button
+      type="button"
+      class={`step ${kind} ${isOf ? 'of' : ''}`}
+      style={{ gridColumn: lane + 2 }}
+      title={brief([step.text, step.function].filter(Boolean).join(' in '), 300)}
+      onClick={() => void choose(step.number, operation)}
+    >
       <code>
-        {mark}
-        {brief(step.text, 200)}
+        {step.fails ? '✗ ' : MARKS[step.kind]}
+        {brief(code, 200)}
       </code>
       {effect && <span class="effect">{brief(effect, 80)}</span>}
-      {step.place && <span class="place">{brief(step.place.split('/').at(-1) ?? '', 60)}</span>}
+      {step.place && <span class="place">{brief(base(step.place), 60)}</span>}
+    </button>
+  );
+}
+
+interface StepProps {
+  step: InterleavedStep;
+  lane: number;
+  isOf: boolean;
+  /** Its operation, such as `T1:3`. */
+  operation: string | null;
+}
+
+function Odd({ code, effect, place, lane }: NonNullable<Line['odd']> & { lane: number }) {
+  return (
+    <div class="step bad" style={{ gridColumn: lane + 2 }}>
+      <code>✗ {brief(code, 200)}</code>
+      {effect && <span class="effect">{brief(effect, 60)}</span>}
+      {place && <span class="place">{brief(base(place), 60)}</span>}
     </div>
   );
 }

@@ -1,13 +1,14 @@
 // The side panel: what the selected operation missed, the rule that is broken, what would make it legal, the possible
 // states, and the next commands.
 
-import type { Report } from '../data/types.ts';
+import type { Report, RunHead } from '../data/types.ts';
 import { type StuckView, type ViewsView, verdictView } from '../data/verdict.ts';
 import { allAssumed } from '../state.ts';
 import { brief, count } from '../text.ts';
 import { Chain } from './contradiction.tsx';
+import { ChosenStep, Race, Waits } from './controlled.tsx';
 import { assumptions } from './focus.ts';
-import { failureOf } from './headline.ts';
+import { endingOf } from './headline.ts';
 import { Legal } from './legal.tsx';
 import { LoggedLine } from './logged.tsx';
 import { Command, Copy, Section } from './parts.tsx';
@@ -20,14 +21,18 @@ import { checkAgain, nameOf } from './words.ts';
 const RULE = 'The rule it breaks';
 
 /** The side panel. */
-export function Side({ report }: { report: Report }) {
+export function Side({ head: { report, run } }: { head: RunHead }) {
   const verdict = verdictView(report);
-  const failure = failureOf(report);
+  const failure = endingOf(report, run);
+  const shown = report.interleaving;
   const none = report.history.operations === 0;
   return (
     <aside id="why" class="side" tabIndex={-1} aria-label="Explanation">
       <Missed />
-      {verdict.kind === 'stuck' && <Stuck report={report} stuck={verdict} />}
+      {shown && <ChosenStep shown={shown} />}
+      {failure === 'race' && run && <Race run={run} shown={shown} />}
+      {failure === 'stuck' && shown && <Waits shown={shown} />}
+      {failure !== 'stuck' && verdict.kind === 'stuck' && <Stuck report={report} stuck={verdict} />}
       {verdict.kind === 'contradiction' && (
         <Section id="h-why" title="Why they contradict each other">
           <Chain report={report} operations={verdict.operations} />

@@ -14,6 +14,7 @@ import { jsonLines } from '../export/jsonl.ts';
 import { failureWord, history, placeOf, states, stepOf } from '../state.ts';
 import { brief, count, many, visible } from '../text.ts';
 import { laneNames } from '../timeline/lanes.ts';
+import { Closest } from './closest.tsx';
 import { bands, columns, type Placed } from './columns.ts';
 import { liveHistory, notify, openMenu, showOp, sideWidth, windowWidth } from './local.ts';
 import { Value } from './value.tsx';
@@ -30,7 +31,7 @@ const [LETTER, FRAME] = [7.9, 24];
 const GAP = 6;
 
 /** The width of a line of boxes, in pixels. */
-function room(): number {
+export function room(): number {
   const window = windowWidth.value;
   return window - sideWidth() - 84;
 }
@@ -38,6 +39,7 @@ function room(): number {
 /** What happened: the smallest part that fails, or the operations that the verdict is about; nothing without any. */
 export function What({ report }: { report: Report }) {
   const verdict = verdictView(report);
+  if (report.closest_run) return <Closest run={report.closest_run} />;
   if (verdict.kind === 'stuck' && verdict.window) {
     const { start, operations } = verdict.window;
     const total = report.history.operations;
@@ -74,18 +76,8 @@ export function What({ report }: { report: Report }) {
 
 /** The part as a picture, with what can be done with it. */
 function Part({ report, part, children }: { report: Report; part: SmallestPart; children: ComponentChildren }) {
-  const failing = failingOps(verdictView(report), report.operations);
-  const shown = columns(report.operations, part.operations.slice(0, MOST));
-  const left = part.operations.length - shown.placed.length;
-  // A label wraps at blanks, so it is at least as wide as its longest word.
-  const widthOf = (op: OpRef) => {
-    const words = labelOf(report.operations[op]!).split(' ');
-    return Math.max(...words.map(word => word.length)) * LETTER + FRAME;
-  };
-  const lane = Math.max(...shown.processes.map(name => laneName(name).length)) * LETTER + 10;
-  const lines = bands(shown, widthOf, room() - lane, GAP);
-  const steps = shown.placed.map(({ op }) => ({ op, step: stepOfRef(op) })).filter(({ step }) => step !== null);
-  const order = steps.sort((a, b) => a.step! - b.step!).map(({ op }) => op);
+  const left = part.operations.length - MOST;
+  const steps = part.operations.map(op => ({ op, step: stepOfRef(op) })).filter(({ step }) => step !== null);
   return (
     <section class="happened" aria-labelledby="h-window">
       <h2>
@@ -96,18 +88,14 @@ function Part({ report, part, children }: { report: Report; part: SmallestPart; 
         <span class="note"> · {children}</span>
       </h2>
       <div class="card" tabIndex={0} role="group" aria-label="Operations that matter, by process">
-        {lines.map((line, at) => (
-          <Band
-            report={report}
-            failing={failing}
-            order={order}
-            processes={shown.processes}
-            placed={shown.placed.filter(({ from, to }) => from <= line.last && to >= line.first)}
-            line={line}
-            isFirst={at === 0}
-            isOnly={lines.length === 1}
-          />
-        ))}
+        <Bands
+          operations={report.operations}
+          refs={part.operations.slice(0, MOST)}
+          failing={failingOps(verdictView(report), report.operations)}
+          order={steps.sort((a, b) => a.step! - b.step!).map(({ op }) => op)}
+          room={room()}
+          act={showOp}
+        />
         {left > 0 && <p class="quiet">{many(left, 'more operation')}</p>}
         {part.start.some((state, _, all) => all.length > 1 || lengthOf(state) > MOST_START) && (
           <details>
@@ -119,6 +107,43 @@ function Part({ report, part, children }: { report: Report; part: SmallestPart; 
       </div>
     </section>
   );
+}
+
+/** Operations in columns of time, in as many bands as they need. */
+export function Bands({ room, refs, ...rest }: BandsProps) {
+  const { operations } = rest;
+  const shown = columns(operations, refs);
+  // A label wraps at blanks, so it is at least as wide as its longest word.
+  const widthOf = (op: OpRef) => {
+    const words = labelOf(operations[op]!).split(' ');
+    return Math.max(...words.map(word => word.length)) * LETTER + FRAME;
+  };
+  const lane = Math.max(...shown.processes.map(name => laneName(name).length)) * LETTER + 10;
+  const lines = bands(shown, widthOf, room - lane, GAP);
+  return lines.map((line, at) => (
+    <Band
+      {...rest}
+      processes={shown.processes}
+      placed={shown.placed.filter(({ from, to }) => from <= line.last && to >= line.first)}
+      line={line}
+      isFirst={at === 0}
+      isOnly={lines.length === 1}
+    />
+  ));
+}
+
+interface BandsProps {
+  operations: Operation[];
+  refs: OpRef[];
+  failing: OpRef[];
+  /** Those that are what the failing ones should be. */
+  wanted?: OpRef[];
+  /** As they take effect. */
+  order: OpRef[];
+  /** The width of a line of boxes, in pixels. */
+  room: number;
+  /** Selects an operation. */
+  act: (op: OpRef) => void;
 }
 
 /** The longest state that is shown in the title. */
@@ -167,19 +192,17 @@ function stepOfRef(op: OpRef): number | null {
 
 /** Columns `line.first ..= line.last` of all processes. */
 function Band({
-  report,
+  operations,
   failing,
+  wanted = [],
   order,
   processes,
   placed,
   line,
   isFirst,
   isOnly,
-}: {
-  report: Report;
-  failing: OpRef[];
-  /** As they take effect. */
-  order: OpRef[];
+  act,
+}: Omit<BandsProps, 'refs' | 'room'> & {
   processes: string[];
   placed: Placed[];
   line: { first: number; last: number };
@@ -208,7 +231,7 @@ function Band({
         </span>
       ))}
       {placed.map(({ op, lane, from, to }) => {
-        const operation = report.operations[op]!;
+        const operation = operations[op]!;
         const isBlocked = failing.includes(op);
         const outcome = operation.outcome ?? (operation.end === null ? 'unfinished' : null);
         const [begins, ends] = [from >= line.first, to <= line.last && operation.end !== null];
@@ -217,10 +240,10 @@ function Band({
         return (
           <button
             type="button"
-            class={`box ${isBlocked ? 'blocked' : 'placed'} ${begins ? '' : 'begun'} ${ends ? '' : 'open'}`}
+            class={`box ${isBlocked ? 'blocked' : wanted.includes(op) ? 'wanted' : 'placed'} ${begins ? '' : 'begun'} ${ends ? '' : 'open'}`}
             style={{ gridRow: row(lane), gridColumn: `${first} / ${last + 1}` }}
             title={`${brief(`${operation.name} ${operation.text}`, 400)}${outcome ? `, ${OUTCOMES[outcome].word}` : ''}`}
-            onClick={() => showOp(op)}
+            onClick={() => act(op)}
             onContextMenu={event => {
               event.preventDefault();
               openMenu({ x: event.clientX, y: event.clientY, name: operation.name });

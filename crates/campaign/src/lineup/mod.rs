@@ -28,18 +28,19 @@ use omnilink_explore::{
 };
 use omnilink_judge::{Judge, Recording};
 use omnilink_lineup::{Nondeterminism, Observations, Observed, Operation, Refused, SerialRun, Test};
+use omnilink_report::Report;
 use omnilink_schedule::channel::Policy;
 use omnilink_settings::{KnownRace, Settings};
 use omnilink_weak::Level;
 
 pub use self::verdict::{Crashed, Isolated, LineupVerdict, Raced, Unexplained};
-use crate::campaign::repeated;
+use crate::campaign::{blamed, repeated};
 use crate::harness::close_stuck;
 use crate::race;
 use crate::tally::failure_of;
 use crate::{
     Budget, Decided, DfsOptions, Error, Executed, Explored, Harness, Host, How, Next, Schedules, Scheduling, Stopped,
-    Tried, run,
+    Tried, interleaving, run,
 };
 
 /// The maximum size of the serial orders of one execution, in bytes. The environment of an execution is limited.
@@ -639,10 +640,18 @@ impl ObjectProgram {
             close_stuck(&run.trace)?;
         }
         // The trace of a crash breaks off.
+        let recording = Recording::at(&run.trace, None);
         let report = match &tested.verdict {
             LineupVerdict::Crashed(_) => None,
-            _ => self.host.check(&judge, &Recording::at(&run.trace, None), &run.label(), None).ok(),
+            _ => self.host.check(&judge, &recording, &run.label(), None).ok(),
         };
+        let report = report.map(|report| {
+            let steps = run.decided.as_ref().map(|decided| {
+                let history = recording.history().ok();
+                interleaving(&self.harness, &decided.execution, history, &blamed(&report), race.as_ref())
+            });
+            Report { interleaving: steps, ..report }
+        });
         let id = store.free_id(0);
         let kept = Run {
             schema: Run::schema(),

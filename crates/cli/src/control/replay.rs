@@ -79,7 +79,8 @@ fn print_steps(replay: &Replay, tried: &Tried, report: Option<&Report>) -> Resul
         false => None,
     };
     let shown = replay.interleaving(tried, history, report);
-    let without = omnilink_campaign::without_switches(replay, &tried.execution).map_err(print_campaign_error)?;
+    let without = omnilink_campaign::without_switches(replay, &replay.run.plan, &replay.like, &tried.execution)
+        .map_err(print_campaign_error)?;
     outln!("{}", shown.with_switches(&without).text());
     Ok(())
 }
