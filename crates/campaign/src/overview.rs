@@ -345,7 +345,7 @@ fn notes(entries: &[&Entry], causes: &[SeenCause], coverage: &Coverage) -> Vec<S
 /// `None` without campaigns.
 fn sentence(causes: &[SeenCause], since: Option<&Since>, entries: &[Entry]) -> Option<String> {
     let last = entries.last()?;
-    let runs = entries.iter().map(|entry| entry.runs).sum();
+    let runs: u64 = entries.iter().map(|entry| entry.runs).sum();
     // A monitor counts operations.
     let (run, campaign) = match entries.iter().all(|entry| entry.campaign.how == MONITORED) {
         true => ("operation", "interval"),
@@ -356,11 +356,13 @@ fn sentence(causes: &[SeenCause], since: Option<&Since>, entries: &[Entry]) -> O
     let known = causes.iter().filter(|cause| !cause.is_new && cause.known.is_some()).count();
     let old = causes.iter().filter(|cause| !cause.is_new && cause.known.is_none()).count() as u64;
     let Some(since) = since else {
-        let causes = match causes.len() {
-            0 => "no run failed".to_owned(),
-            count => counted(count as u64, "cause"),
-        };
-        return Some(format!("{causes}: {total}, all of {}", Moment::of(last).text()));
+        if causes.is_empty() {
+            return Some(format!("no {run} failed: {total}, all of {}", Moment::of(last).text()));
+        }
+        let percent = 100.0 * entries.iter().map(failed).sum::<u64>() as f64 / runs.max(1) as f64;
+        let digits = if percent < 1.0 { 3 } else { 0 };
+        let ways = counted(causes.len() as u64, "way");
+        return Some(format!("{ways} to fail in {} ({percent:.digits$} %)", counted(runs, run)));
     };
     let others = match (old, known) {
         (0, 0) => String::new(),
@@ -425,6 +427,8 @@ mod tests {
           stored as 34f9ca
         ");
         assert_eq!(Overview::new(&[], None), None);
+        let first = Overview::new(&entries()[..1], None).unwrap();
+        assert_eq!(first.sentence, "1 way to fail in 1000 runs (0.300 %)");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use omnilink_report::{
     Stuck, WhatIf, Why,
 };
 use omnilink_tla::error::EvalError;
-use omnilink_tla::machine::{Machine, Part, State, Step};
+use omnilink_tla::machine::{Choice, Machine, Part, State, Step};
 use omnilink_tla::program::Program;
 use omnilink_tla::source::Site;
 use omnilink_tla::value::Value;
@@ -680,12 +680,13 @@ fn explain_action(
         let explanation = stepper.machine.explain_towards(Step::Of(operation, args), state, given);
         let site = program.definition(operation.def).site;
         explanation.furthest().map(|furthest| {
-            Obstacle::Action(Ways {
-                action: operation.name.clone(),
-                site,
-                count: explanation.attempts.len(),
-                furthest: furthest.clone(),
-            })
+            let mut furthest = furthest.clone();
+            // The arguments that the log has are no choices of the specification, but the reader needs them as well.
+            let params = operation.params.iter().map(|param| param.name.clone());
+            let values = params.zip(args).filter_map(|(name, value)| Some((name, value.clone()?))).collect();
+            furthest.choices.insert(0, Choice::Binding { site, values });
+            let count = explanation.attempts.len();
+            Obstacle::Action(Ways { action: operation.name.clone(), site, count, furthest })
         })
     };
     let found = match &alternative.meaning {

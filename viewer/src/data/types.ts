@@ -286,6 +286,8 @@ export interface Run {
   spec: string;
   verdict: string | null;
   cause: string | null;
+  /** `smaller_than` is the run that it was made from. Absent if its schedule was not controlled. */
+  controlled?: { smaller_than?: string | null } | null;
   environment: { omnilink: string; system: string; processor: string; cores: number };
 }
 

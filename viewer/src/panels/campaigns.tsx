@@ -2,7 +2,7 @@
 // which pairs of actions overlapped. Sentences come from the data; here are only labels.
 
 import { signal } from '@preact/signals';
-import type { FailureCause, Campaigns as Found, IndexHead, Sighting, TestedObject } from '../data/types.ts';
+import type { FailureCause, Campaigns as Found, IndexHead, Plan, Sighting, TestedObject } from '../data/types.ts';
 import { brief, count, date, frequency, many, percent } from '../text.ts';
 import { Fact, Few, RunLink, Sentence } from './parts.tsx';
 import { HelpButton, ThemeButton } from './toolbar.tsx';
@@ -57,14 +57,16 @@ export function CampaignBanner({ head, overview }: { head: IndexHead; overview: 
         ))}
       </ul>
       <p class="tools">
-        <button
-          type="button"
-          aria-pressed={onlyNew.value}
-          title="Show only new causes, and the objects that have them"
-          onClick={() => (onlyNew.value = !onlyNew.value)}
-        >
-          Only new <span class="quiet">{count(fresh)}</span>
-        </button>{' '}
+        {since && (
+          <button
+            type="button"
+            aria-pressed={onlyNew.value}
+            title="Show only new causes, and the objects that have them"
+            onClick={() => (onlyNew.value = !onlyNew.value)}
+          >
+            Only new <span class="quiet">{count(fresh)}</span>
+          </button>
+        )}{' '}
         <ThemeButton /> <HelpButton />
       </p>
     </header>
@@ -89,12 +91,12 @@ export function Campaigns({ overview, runs, onFilter }: CampaignsProps) {
           <ol class="card causelist">
             {causes.length === 0 && <li>None.</li>}
             <Few
-              items={causes}
+              items={[...groups(causes).values()]}
               most={30}
-              draw={cause => (
+              draw={same => (
                 <Cause
-                  cause={cause}
-                  of={noun(overview.objects.find(object => object.name === cause.object))}
+                  causes={same}
+                  of={noun(overview.objects.find(object => object.name === same[0]!.object))}
                   runs={runs}
                   onFilter={onFilter}
                 />
@@ -112,6 +114,16 @@ interface CampaignsProps {
   overview: Found;
   runs: IndexHead['runs'];
   onFilter: (text: string) => void;
+}
+
+/** Causes by title: those of a group differ in the steps that meet. */
+function groups(causes: FailureCause[]): Map<string, FailureCause[]> {
+  const found = new Map<string, FailureCause[]>();
+  for (const each of causes) {
+    const key = JSON.stringify([each.kind, each.cause, each.object, each.known?.name]);
+    found.set(key, [...(found.get(key) ?? []), each]);
+  }
+  return found;
 }
 
 /** Most objects that are listed. */
@@ -220,46 +232,73 @@ function seen({ at, commit }: Sighting): string {
 }
 
 interface CauseProps extends Omit<CampaignsProps, 'overview'> {
-  cause: FailureCause;
+  /** With the same title, most frequent first. */
+  causes: FailureCause[];
   /** What is counted. */
   of: 'run' | 'operation';
 }
 
-function Cause({ cause, of, runs, onFilter }: CauseProps) {
-  const { known, first, last } = cause;
-  const kept = cause.run === null ? null : (runs.find(run => run.id === cause.run) ?? null);
+/** The cause; of a data race without the types of arguments and the directories. */
+function titleOf({ kind, cause }: FailureCause): string {
+  return kind === 'data race' ? cause.replace(/\([^()]*\)(?= at )/g, '').replace(/ at \S*\//g, ' at ') : cause;
+}
+
+/** A cause, and below it how its threads interleaved. */
+function Cause({ causes, of, runs, onFilter }: CauseProps) {
+  const [cause] = causes as [FailureCause];
+  const { known } = cause;
+  const total = causes.reduce((sum, each) => sum + each.runs, 0);
+  const first = causes.map(each => each.first).reduce((a, b) => (b.at < a.at ? b : a));
+  const last = causes.map(each => each.last).reduce((a, b) => (b.at > a.at ? b : a));
+  const ways = causes.filter(each => each.meets !== null);
   return (
     <li>
       <p>
-        {cause.is_new && <strong class="new">NEW</strong>}{' '}
-        <button
-          type="button"
-          class="link number"
-          title="Show the kept runs with this cause"
-          onClick={() => onFilter(cause.cause.replaceAll('`', ''))}
-        >
-          {many(cause.runs, of)}
-        </button>{' '}
-        <b>{brief(cause.kind, 40)}</b> <Sentence text={cause.cause} width={300} />
+        {causes.some(each => each.is_new) && <strong class="new">NEW</strong>}{' '}
+        <b>{brief(cause.kind.charAt(0).toUpperCase() + cause.kind.slice(1), 40)}</b>:{' '}
+        <Sentence text={titleOf(cause)} width={300} />
       </p>
-      {cause.meets && (
-        <p class="quiet">
-          <code>{brief(cause.meets, 300)}</code>
-        </p>
-      )}
       <dl class="facts">
         <Fact name="object">{brief(cause.object, 80)}</Fact>
-        <Fact name="rate">
-          {frequency(cause.runs, cause.of)} of {many(cause.of, of)}
+        <Fact name="in">
+          <button
+            type="button"
+            class="link"
+            title="Show the kept runs with this cause"
+            onClick={() => onFilter(cause.cause.replaceAll('`', ''))}
+          >
+            {many(total, of)}
+          </button>{' '}
+          ({frequency(total, cause.of)})
         </Fact>
         <Fact name="first">{seen(first)}</Fact>
         {last.at !== first.at && <Fact name="last">{seen(last)}</Fact>}
-        {cause.run !== null && (
+        {ways.length === 0 && cause.run !== null && (
           <Fact name="smallest run">
-            <RunLink id={cause.run} page={kept?.page ?? null} />
+            <Smallest run={cause.run} runs={runs} />
           </Fact>
         )}
       </dl>
+      {ways.length > 0 && (
+        <table class="meetings">
+          <thead>
+            <tr>
+              <th scope="col">{ways.length === 1 ? 'interleaving' : `${ways.length} interleavings`}</th>
+              <th scope="col">{of}s</th>
+              <th scope="col">smallest run</th>
+            </tr>
+          </thead>
+          <tbody>
+            {ways.slice(0, 20).map(way => (
+              <tr>
+                <th scope="row">{brief(way.meets!, 300)}</th>
+                <td class="number">{count(way.runs)}</td>
+                <td>{way.run !== null && <Smallest run={way.run} runs={runs} />}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
       {known && (
         <dl class="facts">
           <Fact name="known as">
@@ -280,6 +319,26 @@ function Cause({ cause, of, runs, onFilter }: CauseProps) {
         </dl>
       )}
     </li>
+  );
+}
+
+/** The number of operations of all threads of a run; null if its input does not say. */
+export function planned({ threads, operations, only, test }: Plan): number | null {
+  if (only) return Object.values(only).reduce((sum, each) => sum + each.length, 0);
+  return test || threads === 0 ? null : threads * operations;
+}
+
+/** The stored run with a cause, or the one that was made smaller from it. */
+function Smallest({ run, runs }: { run: string; runs: IndexHead['runs'] }) {
+  let kept = runs.find(each => each.id === run);
+  for (let left = runs.length; left > 0; left -= 1)
+    kept = runs.find(each => kept !== undefined && each.controlled?.smaller_than === kept.id) ?? kept;
+  const operations = kept ? planned(kept.plan) : null;
+  return (
+    <>
+      <RunLink id={kept?.id ?? run} page={kept?.page ?? null} />
+      {operations !== null && <span class="quiet"> {many(operations, 'operation')}</span>}
+    </>
   );
 }
 

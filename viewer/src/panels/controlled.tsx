@@ -3,8 +3,8 @@
 
 import { type Access, accessesOf, allowing, base, cycleOf, statementOf, type Wait, waitsOf } from '../data/schedule.ts';
 import type { Interleaving, Run } from '../data/types.ts';
-import { brief, list, many } from '../text.ts';
-import { Copy, Section } from './parts.tsx';
+import { brief, list } from '../text.ts';
+import { Copy, Section, Sentence } from './parts.tsx';
 import { chosenStep } from './schedule.tsx';
 
 /** A line of the program, and what is said beside it. */
@@ -15,7 +15,7 @@ interface Mark {
 }
 
 /** Lines that are shown before and after a marked one. */
-const AROUND = 3;
+const AROUND = 2;
 
 /** The marked lines of the program with those around them, file by file. */
 function Source({ shown, marks }: { shown: Interleaving; marks: Mark[] }) {
@@ -26,7 +26,11 @@ function Source({ shown, marks }: { shown: Interleaving; marks: Mark[] }) {
       if (file === path) labels.set(Number(number), [...(labels.get(Number(number)) ?? []), mark]);
     }
     const numbers = lines.map((_, at) => at + first);
-    const kept = numbers.filter(number => [...labels.keys()].some(each => Math.abs(each - number) <= AROUND));
+    const near = numbers.filter(number => [...labels.keys()].some(each => Math.abs(each - number) <= AROUND));
+    const isBlank = (number: number) => lines[number - first]!.trim() === '';
+    const kept = near.filter(
+      (number, at) => !isBlank(number) || (near[at - 1] === number - 1 && near[at + 1] === number + 1),
+    );
     const indent = Math.min(...kept.flatMap(number => indentOf(lines[number - first]!) ?? []));
     return { path, labels, kept, textOf: (number: number) => lines[number - first]!.slice(indent) };
   });
@@ -34,7 +38,7 @@ function Source({ shown, marks }: { shown: Interleaving; marks: Mark[] }) {
     .filter(({ kept }) => kept.length > 0)
     .map(({ path, labels, kept, textOf }) => (
       <figure class="card code">
-        <figcaption class="quiet">{brief(path, 120)}</figcaption>
+        <figcaption class="quiet">{brief(path.split('/').slice(-3).join('/'), 120)}</figcaption>
         {kept.map((number, at) => (
           <>
             {at > 0 && number > kept[at - 1]! + 1 && <div class="quiet">…</div>}
@@ -97,7 +101,10 @@ export function Race({ run, shown }: { run: Run; shown: Interleaving | null | un
             </h3>
             {access.frames.map(({ name, place }) => (
               <p class="frame">
-                <code>{brief(name.replace(/\(.*$/s, ''), 80)}</code> <span class="quiet">{brief(place, 80)}</span>
+                <code>{brief(name.replace(/\(.*$/s, ''), 80)}</code>{' '}
+                <span class="quiet" title={brief(place, 300)}>
+                  {brief(base(place), 80)}
+                </span>
               </p>
             ))}
           </div>
@@ -105,7 +112,9 @@ export function Race({ run, shown }: { run: Run; shown: Interleaving | null | un
         {shown && <Source shown={shown} marks={marks} />}
       </Section>
       <Section id="h-orders" title="What orders them">
-        <p class="card">{orderText(accesses, shown)}</p>
+        <p class="card">
+          <Sentence text={orderText(accesses, shown)} width={700} />
+        </p>
       </Section>
       <Section id="h-meant" title="If the race is meant">
         <div class="card">
@@ -128,22 +137,16 @@ export function Race({ run, shown }: { run: Run; shown: Interleaving | null | un
 /** What orders other accesses of the two operations, and not these. */
 function orderText(accesses: Access[], shown: Interleaving | null | undefined): string {
   const [first, second] = accesses;
-  const between = (shown?.steps ?? []).filter(
-    ({ number }) => number > (first?.after ?? 0) && number <= (second?.after ?? 0),
-  );
   const isOfThem = (thread: string | undefined) => accesses.some(access => access.thread === thread);
   const inside = (shown?.steps ?? []).filter(step => step.kind === 'inside' && isOfThem(shown?.threads[step.thread]));
   const atomic = inside.filter(({ does = '' }) => /^(loads|stores|updates)$/.test(does));
-  const locks = [...new Set(inside.map(({ does = '' }) => /^locks.*(#\d+)$/.exec(does)?.[1]).filter(Boolean))];
-  const names = [
-    ...new Set(atomic.map(step => `${statementOf(step).code}${step.place ? ` (${base(step.place)})` : ''}`)),
-  ];
+  const names = [...new Set(atomic.map(step => `\`${brief(statementOf(step).code, 60)}\``))];
+  const locks = [...new Set(inside.flatMap(({ does = '' }) => /^locks.*(#\d+)$/.exec(does)?.[1] ?? []))];
   const others = [
-    names.length > 0 && `${brief(list(names, 4), 300)} ${names.length === 1 ? 'is' : 'are'} atomic and cannot race. `,
-    locks.length > 0 && `Lock ${list(locks as string[])} does not cover both accesses. `,
+    names.length > 0 ? `${list(names, 4)} ${names.length === 1 ? 'is' : 'are'} atomic; these accesses are not. ` : '',
+    locks.length > 0 ? `No lock covers both: there ${locks.length === 1 ? 'is' : 'are'} ${list(locks)}. ` : '',
   ];
-  const steps = between.length === 0 ? 'no step' : many(between.length, 'step');
-  return `Nothing. ${others.filter(Boolean).join('')}Between the two accesses, this run has ${steps}, and no unlock, atomic write or end of ${first?.thread ?? 'one thread'} that ${second?.thread ?? 'the other'} waits for. So they may also happen in the other order, or at the same time.`;
+  return `Nothing. ${others.join('')}Between them ${first?.thread} does not unlock, end or write anything atomic that ${second?.thread} waits for, so they may also happen in the other order, or at the same time.`;
 }
 
 /** Threads that are stuck: who waits for whom, and where. */

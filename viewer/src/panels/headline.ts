@@ -40,7 +40,7 @@ export function besideFailure(report: Report, run: Run | null): string {
   const { verdict, history, interleaving: shown } = report;
   if (history.operations === 0) return 'Its history has no operations.';
   const where = (operation: string | null, place: string | null) =>
-    `${operation ? `\`${operation}\`` : 'the thread'}${place ? ` at ${base(place)}` : ''}`;
+    `${operation ? `\`${operation.replace(/ = .*$/s, '')}\`` : 'the thread'}${place ? ` at ${base(place)}` : ''}`;
   const ending = endingOf(report, run);
   if (ending === 'stuck') {
     if (report.closest_run) return report.closest_run.sentence;

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import type { IndexHead, Plan } from '../data/types.ts';
 import { brief, count, date, many, percent, seconds } from '../text.ts';
-import { CampaignBanner, Campaigns } from './campaigns.tsx';
+import { CampaignBanner, Campaigns, planned } from './campaigns.tsx';
 import { RunLink, Sentence } from './parts.tsx';
 import { HelpButton, ThemeButton } from './toolbar.tsx';
 import { Rows } from './virtual.tsx';
@@ -20,16 +20,16 @@ const VERDICT: Record<string, [sign: string, tone: string]> = {
   rejected: ['✗', 'bad'],
   violated: ['✗', 'bad'],
   inconclusive: ['…', 'odd'],
+  crashed: ['✗', 'bad'],
+  stuck: ['✗', 'bad'],
+  'data race': ['✗', 'bad'],
 };
 
-function verdictOf(run: Entry): string {
-  return run.verdict ?? 'not checked';
-}
-
-/** The number of operations of all threads of a run; null if its input does not say. */
-export function operationsOf({ threads, operations, only, test }: Plan): number | null {
-  if (only) return Object.values(only).reduce((sum, each) => sum + each.length, 0);
-  return test || threads === 0 ? null : threads * operations;
+/** The verdict, or how the run failed. Calls may block if the specification says so: then the run has no cause. */
+function verdictOf({ verdict, race, ended, cause }: Entry): string {
+  const kind = (ended as { kind?: string } | null)?.kind ?? '';
+  if (kind === 'crashed' || (kind === 'stuck' && cause !== null)) return kind;
+  return race && verdict !== 'rejected' ? 'data race' : (verdict ?? 'not checked');
 }
 
 /** Groups runs by cause, most frequent first. */
@@ -257,6 +257,11 @@ function duration(s: number): string {
   return s % 60 === 0 ? many(s / 60, 'minute') : many(s, 'second');
 }
 
+/** The number of threads that make operations. */
+function threadsOf({ threads, only }: Plan): number {
+  return only ? Object.values(only).filter(each => each.length > 0).length : threads;
+}
+
 function value(run: Entry, by: Column): string | number {
   switch (by) {
     case 'began':
@@ -266,9 +271,9 @@ function value(run: Entry, by: Column): string | number {
     case 'seed':
       return run.plan.seed;
     case 'threads':
-      return run.plan.threads;
+      return threadsOf(run.plan);
     case 'operations':
-      return operationsOf(run.plan) ?? -1;
+      return planned(run.plan) ?? -1;
     case 'took':
       return run.took;
     case 'cause':
@@ -320,7 +325,7 @@ function Table({ runs }: { runs: Entry[] }) {
           {shown.length === runs.length ? '' : `${count(shown.length)} of ${count(runs.length)}`}
         </span>
       </p>
-      <div class="card runs">
+      <div class="card runs" style={{ '--rows': shown.length }}>
         <Rows
           label="Runs"
           count={shown.length}
@@ -346,7 +351,7 @@ function Table({ runs }: { runs: Entry[] }) {
           draw={row => {
             const run = shown[row]!;
             const [sign, tone] = VERDICT[verdictOf(run)] ?? ['·', 'quiet'];
-            const operations = operationsOf(run.plan);
+            const operations = planned(run.plan);
             return (
               <>
                 <span role="gridcell">{date(run.began, true)}</span>
@@ -357,7 +362,7 @@ function Table({ runs }: { runs: Entry[] }) {
                   <RunLink id={run.id} page={run.page} />
                 </span>
                 <span role="gridcell">{run.plan.seed}</span>
-                <span role="gridcell">{count(run.plan.threads)}</span>
+                <span role="gridcell">{count(threadsOf(run.plan))}</span>
                 <span role="gridcell">{operations === null ? '' : count(operations)}</span>
                 <span role="gridcell">{seconds(run.took)}</span>
                 <span role="gridcell" title={run.sentence ? brief(run.sentence, 400) : undefined}>

@@ -31,14 +31,18 @@ function linesOf(shown: Interleaving, accesses: Access[]): Line[] {
   const lines: Line[] = steps.map(step => ({ thread: step.thread, number: step.number, step, odd: null }));
   for (const access of accesses) {
     const { line, does, place, after } = access;
+    const thread = threads.indexOf(access.thread);
     const before = lines.findLastIndex(({ number }) => number <= after);
     const odd = { code: line ? accessOf(line) : does, effect: line ? does : '', place };
     const note = access === accesses.at(-1) ? 'No lock, atomic access or join orders these two.' : '';
-    lines.splice(before + 1, 0, { thread: threads.indexOf(access.thread), number: after, step: null, odd, note });
+    // After the first race of a campaign, its accesses are steps too.
+    const isStep = lines[before]?.thread === thread && lines[before].step?.place === place;
+    const number = isStep ? lines[before]!.number : after;
+    lines.splice(before + 1 - Number(isStep), Number(isStep), { thread, number, step: null, odd, note });
   }
   for (const { thread, does, place, lock, holder } of waitsOf(shown)) {
-    const code = lock ? `waits for lock ${lock}` : does;
-    const odd = { code, effect: holder ? `held by ${holder.thread}` : '', place };
+    const code = lock ? `waits for ${lock}${holder ? ` of ${holder.thread}` : ''}` : does;
+    const odd = { code, effect: '', place };
     lines.push({ thread: threads.indexOf(thread), number: total, step: null, odd });
   }
   return lines.filter(({ thread }) => thread >= 0);
