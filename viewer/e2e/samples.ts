@@ -117,6 +117,7 @@ export function campaigns(): Campaigns {
         is_new: true,
         run: 'aaaaa4',
       }),
+      cause({ meets: 'main.rs:43 between main.rs:38 and main.rs:39 of another thread', runs: 30 }),
       cause({ cause: '`elem = Head(queue)` is FALSE, Queue.tla:25', runs: 22, run: 'gone00' }),
       cause({
         object: 'skiplist remove',

@@ -15,14 +15,16 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 interface Kept {
   name: string;
   about: string;
+  /** A part of the heading. */
+  title: string;
   threads: string[];
-  /** The number of steps inside operations. */
+  /** The number of steps inside operations, and of what is between them. */
   steps: number;
   /** Texts of some steps: operation or line of the program, effect, place. */
   says: string[];
   /** The number of steps whose order matters. */
   marked: number;
-  /** The operation that no order can place. */
+  /** The operation that no order can place, threads that wait, or the accesses of a data race. */
   fails: string[];
   waits: string[];
 }
@@ -30,57 +32,61 @@ interface Kept {
 const RUNS: Kept[] = [
   {
     name: 'rust',
+    title: 'T2 found stack empty',
     about: 'a stack loses an element',
     threads: ['T0', 'T1', 'T2'],
     steps: 64,
-    says: ['let next = nodes[first].next.load(SeqCst);loads 1lib.rs:37', '◀ Pop() = elem: 14'],
+    says: ['nodes[first].next.load()= 1lib.rs:37', '◀ Pop() = elem: 14'],
     marked: 14,
     fails: ['✗ PopEmpty()'],
     waits: [],
   },
   {
     name: 'cpp',
+    title: 'T2',
     about: 'a counter loses an update',
     threads: ['T1', 'T2'],
     steps: 8,
-    says: ['▶ Add()', 'count.store(before + 1);stores 1main.cpp:15'],
+    says: ['▶ Add()', 'count.store(before + 1)← 1main.cpp:15'],
     marked: 3,
     fails: ['✗ Add() = before: 0'],
     waits: [],
   },
   {
     name: 'stuck',
+    title: 'Stuck: T1 and T2 wait for each other',
     about: 'two locks in different orders',
     threads: ['T0', 'T1', 'T2'],
-    steps: 5,
+    steps: 8,
     says: ['▶ Get()', 'locks #1', 'locks #2'],
     marked: 0,
-    fails: [],
+    fails: ['✗ waits for #2 of T2main.cpp:15', '✗ waits for #2 of T2main.cpp:22', '✗ waits for #1 of T1main.cpp:16'],
     waits: [
-      'main joins #3 at include/omnilink/drive.hpp:380',
-      'T0 locks #2, held by T2 at main.cpp:15',
-      'T1 locks #2, held by T2 at main.cpp:22',
-      'T2 locks #1, held by T1 at main.cpp:16',
+      'T0 Add() main.cpp:15waits for lock #2, held by T2 in Add(), since step 20',
+      'T1 Get() main.cpp:22waits for lock #2, held by T2 in Add(), since step 20',
+      'T2 Add() main.cpp:16waits for lock #1, held by T1 in Get(), since step 15',
     ],
   },
   {
     name: 'weak',
+    title: 'T2',
     about: 'a load reads an old store',
     threads: ['T1', 'T2'],
     steps: 13,
-    says: ['sequence.store(before + 2, memory_order_release);stores 2main.cpp:22'],
+    says: ['sequence.store(before + 2, memory_order_release)← 2main.cpp:22'],
     marked: 8,
     fails: ['✗ Read() = a: 0, b: 35'],
     waits: [],
   },
   {
     name: 'race',
+    title: 'Data race: T2 writes the same memory, T1 reads it',
     about: 'a counter without a lock',
     threads: ['T1', 'T2'],
-    steps: 4,
+    steps: 6,
     says: ['▶ Add()', '◀ Get() = now: 1'],
     marked: 0,
-    fails: [],
+    fails: ['✗ writesmain.cpp:12', '✗ readsmain.cpp:16'],
     waits: [],
   },
 ];
@@ -96,17 +102,17 @@ describe('schedules of kept runs', { concurrency: 2, skip: pages.length === 1 },
       const url = pathToFileURL(path).href;
       const { page, requests, errors, untilVerdict, violations, end } = await open(url);
       await untilVerdict();
-      await page.getByRole('tab', { name: 'schedule' }).click();
-      const table = page.getByRole('region', { name: 'Steps by thread' });
-      const heads = await table.getByRole('columnheader').allTextContents();
-      assert.deepEqual(heads, ['step', ...kept.threads]);
+      // It is open: a controlled run begins with its schedule.
+      const table = page.getByRole('list', { name: 'Steps by thread' });
+      assert.deepEqual(await table.locator('.threads > *').allTextContents(), ['step', ...kept.threads]);
       const steps = (await table.locator('.step').allTextContents()).map(plain);
       assert.equal(steps.length, kept.steps, steps.join('\n'));
       for (const text of kept.says) assert.ok(steps.includes(plain(text)), `${text} is not in\n${steps.join('\n')}`);
       assert.deepEqual(await table.locator('.step.bad').allTextContents(), kept.fails);
       assert.equal(await table.locator('.step.meets').count(), kept.marked);
-      assert.deepEqual(await page.locator('.waits li').allTextContents(), kept.waits);
+      assert.deepEqual(await page.locator('.whom li').allTextContents(), kept.waits);
       assert.ok((await nodes(page)) <= 2000, `${await nodes(page)} elements`);
+      assert.ok(plain((await page.getByRole('heading', { level: 1 }).textContent()) ?? '').includes(kept.title));
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         await page.waitForTimeout(100);

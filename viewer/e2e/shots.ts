@@ -65,6 +65,8 @@ const kinds: Record<string, () => string> = {
   schedule: () => kept('rust'),
   'data-race': () => kept('race'),
   stuck: () => kept('stuck'),
+  lineup: () =>
+    report('lineup', '--spec', 'tests/golden/reports/lineup/queue.lineup', 'tests/golden/reports/lineup/trace.txt'),
   'many-processes': () => make('many', { operations: 30_000, processes: 40 }, withFaults).url,
   runs: () => makeIndex('runs', { runs: runs() }),
   campaigns: () => makeIndex('campaigns', { runs: runs(), overview: campaigns() }),

@@ -50,6 +50,8 @@ test('values are those before and after', () => {
   assert.equal(effect('head.load();', 'loads', '0'), '= 0');
   assert.equal(effect('head.store(n);', 'stores', '4'), '← 4');
   assert.deepEqual(statementOf(step('', 'locks #1')), { code: 'locks #1', effect: '' });
+  const call: InterleavedStep = { number: 1, thread: 0, kind: 'return', text: 'put(arg0: 1, arg1: 2) = result: 3' };
+  assert.equal(statementOf(call).code, 'put(1, 2) = 3');
 });
 
 const schedule = (of: Partial<Interleaving>): Interleaving => ({

@@ -93,7 +93,7 @@ pub(crate) struct Inside(Vec<Option<OpId>>);
 impl Inside {
     pub(crate) fn of(steps: &[Step], history: &History<Call>) -> Inside {
         let ids = (0..history.ops().len() as u32).map(OpId);
-        let starts: HashMap<u64, OpId> = ids.map(|id| (history.op(id).interval.start(), id)).collect();
+        let starts: HashMap<u64, OpId> = ids.map(|id| (history.op(id).called(), id)).collect();
         let mut current: HashMap<u8, OpId> = HashMap::new();
         let inside = steps.iter().zip(1..).map(|(step, number)| match step.kind() {
             Some(Kind::Call) => {
@@ -148,8 +148,9 @@ fn meeting(steps: &[Step], inside: &Inside, history: &History<Call>, shows_all: 
         let earlier = last.entry(step.address).or_default();
         for &other in earlier.iter() {
             let overlaps = id.zip(inside.0[other]).map_or(shows_all, |(a, b)| {
-                let (a, b) = (history.op(a).interval, history.op(b).interval);
-                a.end().is_none_or(|end| end >= b.start()) && b.end().is_none_or(|end| end >= a.start())
+                let (a, b) = (history.op(a), history.op(b));
+                a.interval.end().is_none_or(|end| end >= b.called())
+                    && b.interval.end().is_none_or(|end| end >= a.called())
             });
             if steps[other].thread != step.thread && overlaps && dependent(&steps[other], step) {
                 (meets[other], meets[index]) = (true, true);
@@ -216,7 +217,10 @@ impl Shown {
 impl Sources<'_> {
     fn show(&mut self, step: &Step) -> Shown {
         let is_access = matches!(step.kind(), Some(Kind::Load | Kind::Store | Kind::Update | Kind::Read | Kind::Write));
-        let does = if is_access { step.kind().map_or("", Kind::word).to_owned() } else { self.does(step) };
+        let mut does = if is_access { step.kind().map_or("", Kind::word).to_owned() } else { self.does(step) };
+        if matches!(step.kind(), Some(Kind::TryLock | Kind::TryShare)) && !step.has(Step::WRITES) {
+            does += ", which is taken";
+        }
         let symbol = self.harness.symbolize(self.base, &[step.place]).pop().filter(|_| step.place != 0);
         let (function, place) = match symbol.as_deref().map(|symbol| symbol.rsplit_once(" at ").ok_or(symbol)) {
             Some(Ok((function, place))) => (Some(function.to_owned()), Some(place.to_owned())),
@@ -272,6 +276,7 @@ impl Sources<'_> {
         let mut holders: HashMap<u64, u8> = HashMap::new();
         for step in &execution.steps {
             match step.kind() {
+                Some(Kind::TryLock) if !step.has(Step::WRITES) => {}
                 Some(Kind::Lock | Kind::TryLock) => _ = holders.insert(step.address, step.thread),
                 Some(Kind::Unlock) => _ = holders.remove(&step.address),
                 _ => {}
@@ -407,6 +412,18 @@ mod tests {
             "operations.hpp",
         ];
         assert!(own.into_iter().all(is_of_user) && !others.into_iter().any(is_of_user));
+    }
+
+    #[test]
+    fn a_blocked_operation_has_steps_from_its_call() {
+        let kinds = [(1, Kind::Call), (2, Kind::Call), (1, Kind::Lock), (2, Kind::Return)];
+        let steps = kinds.map(|(thread, kind)| step(thread, kind, 0, 0));
+        let text = "T0 [1 ...] take() blocked\nT1 [2 4] add(1)\n";
+        let trace = omnilink_history::format::text::read(text.as_bytes()).unwrap();
+        let history = History::new(trace).unwrap();
+        let inside = Inside::of(&steps, &history);
+        let names = inside.0.iter().map(|id| history.name(id.unwrap()));
+        assert_eq!(names.collect::<Vec<_>>(), ["T0:0", "T1:0", "T0:0", "T1:0"]);
     }
 
     #[test]

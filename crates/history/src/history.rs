@@ -405,6 +405,13 @@ impl Op<Call> {
             (false, false) => Outcome::Finished,
         }
     }
+
+    /// When the operation was called: its start, unless it is blocked and comes after all others.
+    pub fn called(&self) -> u64 {
+        let called = || self.call.meta.iter().find(|(name, _)| **name == *CALLED)?.1.as_int()?.try_into().ok();
+        let start = self.interval.start();
+        if self.call.blocked { called().unwrap_or(start) } else { start }
+    }
 }
 
 /// The edges of a graph that do not begin in a source, where a node that follows only sources is a source too.

@@ -79,7 +79,7 @@ pub struct InterleavedStep {
     /// Whether the step before it is of another thread, which could have continued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preempts: bool,
-    /// Whether the run does not fail without that switch, if that was tried.
+    /// Whether the run does not fail without the switch before it, or before hidden steps in front of it, if that was tried.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needed: bool,
     /// Whether its order with a step of another thread matters: both access the same bytes, one of them writes, and
@@ -113,8 +113,13 @@ const LANES: usize = 12;
 impl Interleaving {
     /// Adds what happens without each of its switches.
     pub fn with_switches(mut self, without: &[WithoutSwitch]) -> Interleaving {
+        let needed =
+            |from: u64, to: u64| without.iter().any(|tried| !tried.still_fails && (from..=to).contains(&tried.before));
+        let mut from = 1;
         for step in &mut self.steps {
-            step.needed = without.iter().any(|tried| tried.before == step.number && !tried.still_fails);
+            // A switch may lead to steps outside operations, which are not here.
+            step.needed = needed(from, step.number);
+            from = step.number + 1;
         }
         Interleaving { necessary: necessary(without), ..self }
     }

@@ -43,7 +43,8 @@ function closing(text: string, from: number): number {
 /** A step in words: the access, and the value that it read or wrote, or the values before and after. */
 export function statementOf(step: InterleavedStep): { code: string; effect: string } {
   const { text, does = '', value, kind } = step;
-  if (kind !== 'inside') return { code: text, effect: '' };
+  // Calls of objects without a specification have no names for their arguments.
+  if (kind !== 'inside') return { code: text.replace(/\barg\d+: /g, '').replace(/ = result: /, ' = '), effect: '' };
   const code = text ? accessOf(text) : does;
   if (value == null) return { code, effect: text ? does : '' };
   if (does === 'stores' || does === 'writes') return { code, effect: `← ${value}` };

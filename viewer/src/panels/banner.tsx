@@ -122,6 +122,12 @@ function Proof({ report, run }: { report: Report; run: Run | null }) {
   if (verdict.kind === 'inconclusive') {
     return <p>No violation was found until then: {operations(report, report.stats.returned)} had returned.</p>;
   }
+  if (report.closest_run) {
+    const { calls } = report.closest_run;
+    return (
+      <p>OmniLink ran the {many(calls.length, 'call')} of this test in every serial order: none has these answers.</p>
+    );
+  }
   if (verdict.details) {
     return (
       <p>

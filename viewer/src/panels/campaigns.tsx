@@ -46,16 +46,18 @@ export function CampaignBanner({ head, overview }: { head: IndexHead; overview: 
   ];
   return (
     <header class={`banner ${tone}`}>
-      <h1>
-        <span aria-hidden="true">{sign}</span> <Sentence text={overview.sentence} width={400} />
-      </h1>
-      <ul class="badges" aria-label="About this page">
-        {badges.map(([name, value]) => (
-          <li>
-            <span>{name}</span> <b>{brief(value, 80)}</b>
-          </li>
-        ))}
-      </ul>
+      <div class="verdict">
+        <h1>
+          <span aria-hidden="true">{sign}</span> <Sentence text={overview.sentence} width={400} />
+        </h1>
+        <ul class="badges" aria-label="About this page">
+          {badges.map(([name, value]) => (
+            <li>
+              <span>{name}</span> <b>{brief(value, 80)}</b>
+            </li>
+          ))}
+        </ul>
+      </div>
       <p class="tools">
         {since && (
           <button
@@ -86,24 +88,7 @@ export function Campaigns({ overview, runs, onFilter }: CampaignsProps) {
         {objects.length === 0 ? <p class="card">None.</p> : <Objects objects={objects} shown={shown} />}
       </section>
       <div class="pair">
-        <section aria-labelledby="h-causes">
-          <h2 id="h-causes">Causes</h2>
-          <ol class="card causelist">
-            {causes.length === 0 && <li>None.</li>}
-            <Few
-              items={[...groups(causes).values()]}
-              most={30}
-              draw={same => (
-                <Cause
-                  causes={same}
-                  of={noun(overview.objects.find(object => object.name === same[0]!.object))}
-                  runs={runs}
-                  onFilter={onFilter}
-                />
-              )}
-            />
-          </ol>
-        </section>
+        <Causes causes={causes} overview={overview} runs={runs} onFilter={onFilter} />
         {shown && noun(shown) === 'run' && <Exercised object={shown} />}
       </div>
     </>
@@ -114,6 +99,35 @@ interface CampaignsProps {
   overview: Found;
   runs: IndexHead['runs'];
   onFilter: (text: string) => void;
+}
+
+/** The causes, one for each title. */
+export function Causes({ causes, overview, ...rest }: Omit<CampaignsProps, 'overview'> & CausesProps) {
+  return (
+    <section aria-labelledby="h-causes">
+      <h2 id="h-causes">Causes</h2>
+      <ol class="card causelist">
+        {causes.length === 0 && <li>None.</li>}
+        <Few
+          items={[...groups(causes).values()]}
+          most={30}
+          draw={same => (
+            <Cause
+              causes={same}
+              of={noun(overview?.objects.find(object => object.name === same[0]!.object))}
+              {...rest}
+            />
+          )}
+        />
+      </ol>
+    </section>
+  );
+}
+
+interface CausesProps {
+  causes: FailureCause[];
+  /** Null for runs without campaigns. */
+  overview: Found | null;
 }
 
 /** Causes by title: those of a group differ in the steps that meet. */
@@ -251,6 +265,7 @@ function Cause({ causes, of, runs, onFilter }: CauseProps) {
   const first = causes.map(each => each.first).reduce((a, b) => (b.at < a.at ? b : a));
   const last = causes.map(each => each.last).reduce((a, b) => (b.at > a.at ? b : a));
   const ways = causes.filter(each => each.meets !== null);
+  const sentence = /^(rejected|violated)$/.test(cause.kind) ? runs.find(run => run.id === cause.run)?.sentence : null;
   return (
     <li>
       <p>
@@ -258,6 +273,11 @@ function Cause({ causes, of, runs, onFilter }: CauseProps) {
         <b>{brief(cause.kind.charAt(0).toUpperCase() + cause.kind.slice(1), 40)}</b>:{' '}
         <Sentence text={titleOf(cause)} width={300} />
       </p>
+      {sentence && (
+        <p class="quiet">
+          <Sentence text={sentence} width={300} />
+        </p>
+      )}
       <dl class="facts">
         <Fact name="object">{brief(cause.object, 80)}</Fact>
         <Fact name="in">

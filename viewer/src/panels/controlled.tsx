@@ -137,13 +137,16 @@ export function Race({ run, shown }: { run: Run; shown: Interleaving | null | un
 /** What orders other accesses of the two operations, and not these. */
 function orderText(accesses: Access[], shown: Interleaving | null | undefined): string {
   const [first, second] = accesses;
+  const isHalf = accesses.some(({ does }) => does.startsWith('atomically'));
   const isOfThem = (thread: string | undefined) => accesses.some(access => access.thread === thread);
   const inside = (shown?.steps ?? []).filter(step => step.kind === 'inside' && isOfThem(shown?.threads[step.thread]));
   const atomic = inside.filter(({ does = '' }) => /^(loads|stores|updates)$/.test(does));
   const names = [...new Set(atomic.map(step => `\`${brief(statementOf(step).code, 60)}\``))];
   const locks = [...new Set(inside.flatMap(({ does = '' }) => /^locks.*(#\d+)$/.exec(does)?.[1] ?? []))];
   const others = [
-    names.length > 0 ? `${list(names, 4)} ${names.length === 1 ? 'is' : 'are'} atomic; these accesses are not. ` : '',
+    names.length > 0
+      ? `${list(names, 4)} ${names.length === 1 ? 'is' : 'are'} atomic; ${isHalf ? 'one of these accesses is not' : 'these accesses are not'}. `
+      : '',
     locks.length > 0 ? `No lock covers both: there ${locks.length === 1 ? 'is' : 'are'} ${list(locks)}. ` : '',
   ];
   return `Nothing. ${others.join('')}Between them ${first?.thread} does not unlock, end or write anything atomic that ${second?.thread} waits for, so they may also happen in the other order, or at the same time.`;
@@ -163,7 +166,12 @@ export function Waits({ shown }: { shown: Interleaving }) {
             {waits.map(wait => (
               <li>
                 <b>{brief(wait.thread, 40)}</b> {wait.operation && <code>{brief(wait.operation, 60)}</code>}
-                {wait.place && <span class="quiet"> {brief(wait.place, 80)}</span>}
+                {wait.place && (
+                  <span class="quiet" title={brief(wait.place, 300)}>
+                    {' '}
+                    {brief(base(wait.place), 80)}
+                  </span>
+                )}
                 <br />
                 {waitText(wait)}
               </li>
@@ -239,9 +247,9 @@ function Picture({ waits, cycle }: { waits: Wait[]; cycle: Wait[] }) {
             <path d={`M${start} Q${middle} ${end}`} />
             <path class="head" d="M0 0 l-9 -4.5 l0 9 z" transform={`translate(${end}) rotate(${angle})`} />
             <text
-              x={middle[0]! + (bend ? 0 : 6)}
-              y={middle[1]! + (bend ? (ny > 0 ? 4 : 3) : 14)}
-              text-anchor={bend ? 'middle' : 'start'}
+              x={middle[0]! + (bend || dy === 0 ? 0 : 6)}
+              y={middle[1]! + (bend ? (ny > 0 ? 4 : 3) : dy === 0 ? -6 : 14)}
+              text-anchor={bend || dy === 0 ? 'middle' : 'start'}
             >
               lock {wait.lock}
             </text>

@@ -40,12 +40,14 @@ export function besideFailure(report: Report, run: Run | null): string {
   const { verdict, history, interleaving: shown } = report;
   if (history.operations === 0) return 'Its history has no operations.';
   const where = (operation: string | null, place: string | null) =>
-    `${operation ? `\`${operation.replace(/ = .*$/s, '')}\`` : 'the thread'}${place ? ` at ${base(place)}` : ''}`;
+    `${operation ? `\`${operation.replace(/ = .*$/s, '')}\`` : ''}${operation && place ? ' ' : ''}${place ? `at ${base(place)}` : ''}`;
   const ending = endingOf(report, run);
   if (ending === 'stuck') {
     if (report.closest_run) return report.closest_run.sentence;
     const waits = shown ? waitsOf(shown) : [];
-    const texts = waits.map(({ thread, operation, place }) => `${thread} waits in ${where(operation, place)}`);
+    const texts = waits.map(
+      ({ thread, operation, place }) => `${thread} waits ${operation ? 'in ' : ''}${where(operation, place)}`,
+    );
     if (texts.length > 0) return `${texts.join(', ')}.`;
   }
   if (ending === 'race' && verdict.kind === 'accepted') {

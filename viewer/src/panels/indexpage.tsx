@@ -1,10 +1,10 @@
 // The page about many runs: what campaigns found or, without them, causes and runs over time; then one row per run.
 
 import { signal } from '@preact/signals';
-import type { IndexHead, Plan } from '../data/types.ts';
-import { brief, count, date, many, percent, seconds } from '../text.ts';
-import { CampaignBanner, Campaigns, planned } from './campaigns.tsx';
-import { RunLink, Sentence } from './parts.tsx';
+import type { FailureCause, IndexHead, Plan } from '../data/types.ts';
+import { brief, count, date, many, seconds } from '../text.ts';
+import { CampaignBanner, Campaigns, Causes, planned } from './campaigns.tsx';
+import { RunLink } from './parts.tsx';
 import { HelpButton, ThemeButton } from './toolbar.tsx';
 import { Rows } from './virtual.tsx';
 
@@ -32,18 +32,32 @@ function verdictOf({ verdict, race, ended, cause }: Entry): string {
   return race && verdict !== 'rejected' ? 'data race' : (verdict ?? 'not checked');
 }
 
-/** Groups runs by cause, most frequent first. */
-function clusters(runs: Entry[]): { cause: string; runs: Entry[] }[] {
-  const found = new Map<string, Entry[]>();
+/** The causes of stored runs, most frequent first. */
+function causesOf(runs: Entry[]): FailureCause[] {
+  const found = new Map<string, FailureCause>();
   for (const run of runs) {
     if (run.cause === null) continue;
-    const same = found.get(run.cause) ?? [];
-    same.push(run);
+    const seen = { at: run.began, commit: null };
+    const same = found.get(run.cause) ?? {
+      kind: verdictOf(run),
+      cause: run.cause,
+      meets: null,
+      object: run.spec,
+      runs: 0,
+      of: runs.length,
+      rate: [0, 1],
+      first: seen,
+      last: seen,
+      is_new: false,
+      known: null,
+      run: run.id,
+    };
+    same.runs += 1;
+    if (seen.at < same.first.at) same.first = seen;
+    if (seen.at > same.last.at) same.last = seen;
     found.set(run.cause, same);
   }
-  return [...found]
-    .map(([cause, same]) => ({ cause, runs: same }))
-    .sort((a, b) => b.runs.length - a.runs.length || (a.cause < b.cause ? -1 : 1));
+  return [...found.values()].sort((a, b) => b.runs - a.runs || (a.cause < b.cause ? -1 : 1));
 }
 
 export function IndexPage({ head }: { head: IndexHead }) {
@@ -56,9 +70,8 @@ export function IndexPage({ head }: { head: IndexHead }) {
         {overview ? (
           <Campaigns overview={overview} runs={runs} onFilter={text => (query.value = text)} />
         ) : (
-          <Causes runs={runs} />
+          <Causes causes={causesOf(runs)} overview={null} runs={runs} onFilter={text => (query.value = text)} />
         )}
-        {runs.length > 0 && !overview && <Trend runs={runs} />}
         {runs.length > 0 && <Table runs={runs} />}
       </main>
     </div>
@@ -74,20 +87,22 @@ function RunsBanner({ head }: { head: IndexHead }) {
   const tone = bad > 0 ? 'bad' : counts.get('inconclusive') ? 'odd' : runs.length === 0 ? 'quiet' : 'good';
   return (
     <header class={`banner ${tone}`}>
-      <h1>
-        <span aria-hidden="true">{bad > 0 ? '✗' : tone === 'odd' ? '…' : tone === 'quiet' ? '·' : '✓'}</span>{' '}
-        {many(runs.length, 'run')}
-        {bad > 0 && `, ${count(bad)} rejected for ${many(clusters(runs).length, 'cause')}`}
-      </h1>
-      <p>
-        <code>{brief(head.name, 160)}</code>:{' '}
-        {[...counts].map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ') || 'no runs'}
-      </p>
-      <ul class="badges" aria-label="About this page">
-        <li>
-          <span>tool</span> <b>{brief(head.tool, 40)}</b>
-        </li>
-      </ul>
+      <div class="verdict">
+        <h1>
+          <span aria-hidden="true">{bad > 0 ? '✗' : tone === 'odd' ? '…' : tone === 'quiet' ? '·' : '✓'}</span>{' '}
+          {many(runs.length, 'run')}
+          {bad > 0 && `, ${count(bad)} rejected for ${many(causesOf(runs).length, 'cause')}`}
+        </h1>
+        <p>
+          <code>{brief(head.name, 160)}</code>:{' '}
+          {[...counts].map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ') || 'no runs'}
+        </p>
+        <ul class="badges" aria-label="About this page">
+          <li>
+            <span>tool</span> <b>{brief(head.tool, 40)}</b>
+          </li>
+        </ul>
+      </div>
       <p class="tools">
         <ThemeButton /> <HelpButton />
       </p>
@@ -108,153 +123,6 @@ function Damaged({ damaged }: { damaged: string[] }) {
       </ul>
     </section>
   );
-}
-
-/** The causes of the kept runs. */
-function Causes({ runs }: { runs: Entry[] }) {
-  const causes = clusters(runs);
-  if (causes.length === 0) return null;
-  return (
-    <section aria-labelledby="h-causes">
-      <h2 id="h-causes">Causes</h2>
-      <div class="scroll card" tabIndex={0} role="region" aria-label="Table of causes">
-        <table class="causes">
-          <thead>
-            <tr>
-              <th scope="col">runs</th>
-              <th scope="col" class="rate">
-                of all
-              </th>
-              <th scope="col">cause</th>
-              <th scope="col" class="seen">
-                first seen
-              </th>
-              <th scope="col" class="seen">
-                last seen
-              </th>
-              <th scope="col">example</th>
-            </tr>
-          </thead>
-          <tbody>
-            {causes.slice(0, 50).map(({ cause, runs: same }) => {
-              const times = same.map(run => run.began);
-              const example = same.find(run => run.page !== null) ?? same[0]!;
-              return (
-                <tr>
-                  <td class="number">
-                    <button
-                      type="button"
-                      class="link"
-                      title="Show only these runs"
-                      onClick={() => (query.value = cause)}
-                    >
-                      {count(same.length)}
-                    </button>
-                  </td>
-                  <td class="number rate">{percent(same.length / runs.length)}</td>
-                  <th scope="row">
-                    {brief(cause, 200)}
-                    {example.sentence && (
-                      <p class="quiet">
-                        <Sentence text={example.sentence} width={300} />
-                      </p>
-                    )}
-                  </th>
-                  <td class="seen">{date(Math.min(...times))}</td>
-                  <td class="seen">{date(Math.max(...times))}</td>
-                  <td>
-                    <RunLink id={example.id} page={example.page} />
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      {causes.length > 50 && <p class="quiet">{causes.length - 50} more causes</p>}
-    </section>
-  );
-}
-
-const TONES = ['good', 'odd', 'bad', 'quiet'];
-
-/** Round widths of bars, in seconds. */
-const WIDTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 604_800];
-/** The size of the plot, in its own units. */
-const [WIDE, HIGH] = [600, 80];
-
-/** Runs over time as bars of a round width, by verdict, with an axis. */
-function Trend({ runs }: { runs: Entry[] }) {
-  const first = Math.min(...runs.map(run => run.began));
-  const last = Math.max(...runs.map(run => run.began));
-  // About as many bars as runs, so that most of them are not empty.
-  const most = Math.min(60, Math.max(12, runs.length));
-  const width = WIDTHS.find(each => (last - first) / each < most - 1) ?? Math.ceil((last - first + 1) / (most - 1));
-  const start = Math.floor(first / width) * width;
-  const bars = Math.floor((last - start) / width) + 1;
-  // A few runs do not fill the plot: bars have a limited width.
-  const slots = Math.max(bars, 24);
-  const heights = Array.from({ length: bars }, () => new Map<string, number>());
-  for (const run of runs) {
-    const bar = heights[Math.floor((run.began - start) / width)]!;
-    const tone = VERDICT[verdictOf(run)]?.[1] ?? 'quiet';
-    bar.set(tone, (bar.get(tone) ?? 0) + 1);
-  }
-  const highest = Math.max(...heights.map(bar => [...bar.values()].reduce((sum, n) => sum + n, 0)));
-  const isFine = width < 60;
-  const each = WIDE / slots;
-  const marks = [0, Math.floor(bars / 2), bars - 1].filter((bar, at, all) => at === 0 || bar - all[at - 1]! > 5);
-  const rejected = runs.filter(run => VERDICT[verdictOf(run)]?.[1] === 'bad').length;
-  return (
-    <section aria-labelledby="h-trend">
-      <h2 id="h-trend">Over time</h2>
-      <figure class="card trend">
-        <div class="plot">
-          <span class="most" aria-hidden="true">
-            {count(highest)}
-          </span>
-          <span class="least" aria-hidden="true">
-            0
-          </span>
-          <svg
-            viewBox={`0 0 ${WIDE} ${HIGH}`}
-            preserveAspectRatio="none"
-            role="img"
-            aria-label={`Runs from ${date(first, true)} to ${date(last, true)}, ${duration(width)} per bar, by verdict`}
-          >
-            {heights.map((bar, place) => {
-              let top = HIGH;
-              return TONES.map(tone => {
-                const n = bar.get(tone) ?? 0;
-                if (n === 0) return null;
-                const height = (n / highest) * HIGH;
-                top -= height;
-                return <rect class={tone} x={place * each + each * 0.1} y={top} width={each * 0.8} height={height} />;
-              });
-            })}
-          </svg>
-          <div class="times" aria-hidden="true">
-            {marks.map(bar => (
-              <span style={{ left: `${((bar + 0.5) / slots) * 100}%` }}>
-                {date(start + bar * width, isFine).slice(first - last < -86_400 ? 0 : 11)}
-              </span>
-            ))}
-          </div>
-        </div>
-        <figcaption>
-          {date(first).slice(0, 10)} (UTC), {duration(width)} per bar. {percent(rejected / runs.length)} rejected.{' '}
-          <i class="key good" /> ✓ accepted <i class="key odd" /> … inconclusive <i class="key bad" /> ✗ rejected
-        </figcaption>
-      </figure>
-    </section>
-  );
-}
-
-/** `30 seconds`, `1 minute`, `6 hours`, `7 days`. */
-function duration(s: number): string {
-  if (s % 86_400 === 0) return many(s / 86_400, 'day');
-  if (s % 3600 === 0) return many(s / 3600, 'hour');
-  return s % 60 === 0 ? many(s / 60, 'minute') : many(s, 'second');
 }
 
 /** The number of threads that make operations. */

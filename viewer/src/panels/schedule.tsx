@@ -95,8 +95,8 @@ export function ScheduleTab() {
                   </span>
                 </li>
               )}
-              {step?.preempts && (
-                <li class={`switch ${step.needed ? 'needed' : ''}`}>
+              {(step?.preempts || step?.needed) && (
+                <li class={`switch ${step?.needed ? 'needed' : ''}`}>
                   <span style={{ gridColumn: thread + 2 }}>
                     ↳ switch to {name}
                     {step.needed && <b>, necessary</b>}

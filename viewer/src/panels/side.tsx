@@ -63,17 +63,16 @@ export function Side({ head: { report, run } }: { head: RunHead }) {
           <AllMissed report={report} />
         </Section>
       )}
+      <Next report={report} />
       {!none && !failure && verdict.kind === 'inconclusive' && (
-        <Section id="h-why" title="What can help">
+        <Section id="h-help" title="What else can help">
           <ul class="card hints">
-            <li>A larger limit, or an order hint: the commands below.</li>
             <li>Tighter timeboxes: operations that do not overlap have one order only.</li>
             <li>Fewer concurrent operations, or a history split by independent keys.</li>
             <li>Recorded results: the search does not have to guess them.</li>
           </ul>
         </Section>
       )}
-      <Next report={report} />
     </aside>
   );
 }
@@ -83,12 +82,12 @@ function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
   const choosable = states.map((_, state) => stuck.interpretations.findIndex(each => each.state === state));
   return (
     <>
-      <Section id="h-why" title={RULE}>
-        <Reasons report={report} reasons={reasons} blocked={blocked} total={states.length} />
+      <Section id="h-why" title={report.closest_run ? 'Why no serial run explains it' : RULE}>
+        <Reasons report={report} reasons={reasons} blocked={blocked} total={report.closest_run ? 1 : states.length} />
       </Section>
       <LoggedLine report={report} />
       <Legal report={report} stuck={stuck} />
-      {states.length > 0 && (
+      {states.length > 0 && !report.closest_run && (
         <Section
           id="h-states"
           title="Possible states just before it"
