@@ -36,11 +36,11 @@ export function markdown(report: Report, assumptions: string[], link: string | n
   }
   const total = report.history.operations;
   const of = total === null ? '' : ` of ${count(total)}`;
-  if ('sentence' in verdict) {
+  if (failure) {
+    out.push(plain(besideFailure(report, run)), '');
+  } else if ('sentence' in verdict) {
     out.push(`**${plain(verdict.sentence)}** (${count(verdict.explained)}${of} operations explained)`, '');
     if (verdict.details) out.push(plain(verdict.details), '');
-  } else if (failure) {
-    out.push(plain(besideFailure(report, run)), '');
   } else if (verdict.kind === 'inconclusive') {
     out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
   } else if (report.level) {

@@ -7,6 +7,7 @@ import { type Access, accessesOf, accessOf, base, operationsOf, statementOf, wai
 import type { InterleavedStep, Interleaving } from '../data/types.ts';
 import { history, report, run, selection } from '../state.ts';
 import { brief, many } from '../text.ts';
+import { endingOf } from './headline.ts';
 import { showOperation } from './local.ts';
 import { Sentence } from './parts.tsx';
 
@@ -21,19 +22,19 @@ interface Line {
   thread: number;
   number: number;
   step: InterleavedStep | null;
-  odd: { code: string; effect: string; place: string | null } | null;
+  odd: { code: string; effect: string; place: string | null; isBad: boolean } | null;
   /** What is said below it. */
   note?: string;
 }
 
-function linesOf(shown: Interleaving, accesses: Access[]): Line[] {
+function linesOf(shown: Interleaving, accesses: Access[], isStuck: boolean): Line[] {
   const { threads, steps, total } = shown;
   const lines: Line[] = steps.map(step => ({ thread: step.thread, number: step.number, step, odd: null }));
   for (const access of accesses) {
     const { line, does, place, after } = access;
     const thread = threads.indexOf(access.thread);
     const before = lines.findLastIndex(({ number }) => number <= after);
-    const odd = { code: line ? accessOf(line) : does, effect: line ? does : '', place };
+    const odd = { code: line ? accessOf(line) : does, effect: line ? does : '', place, isBad: true };
     const note = access === accesses.at(-1) ? 'No lock, atomic access or join orders these two.' : '';
     // After the first race of a campaign, its accesses are steps too.
     const isStep = lines[before]?.thread === thread && lines[before].step?.place === place;
@@ -42,7 +43,7 @@ function linesOf(shown: Interleaving, accesses: Access[]): Line[] {
   }
   for (const { thread, does, place, lock, holder } of waitsOf(shown)) {
     const code = lock ? `waits for ${lock}${holder ? ` of ${holder.thread}` : ''}` : does;
-    const odd = { code, effect: '', place };
+    const odd = { code, effect: '', place, isBad: isStuck };
     lines.push({ thread: threads.indexOf(thread), number: total, step: null, odd });
   }
   return lines.filter(({ thread }) => thread >= 0);
@@ -65,7 +66,8 @@ export function ScheduleTab() {
   const names = operationsOf(shown);
   const of = new Map(steps.map(({ number }, at) => [number, names[at] ?? null]));
   const selected = selection.value === null ? null : (history.value?.name(selection.value) ?? null);
-  const lines = linesOf(shown, accessesOf(run.value?.run ?? null, shown));
+  const kept = run.value?.run ?? null;
+  const lines = linesOf(shown, accessesOf(kept, shown), endingOf(report.value!, kept) === 'stuck');
   const open = threads.map(() => false);
   let previous = 0;
   return (
@@ -174,10 +176,13 @@ interface StepProps {
   operation: string | null;
 }
 
-function Odd({ code, effect, place, lane }: NonNullable<Line['odd']> & { lane: number }) {
+function Odd({ code, effect, place, isBad, lane }: NonNullable<Line['odd']> & { lane: number }) {
   return (
-    <div class="step bad" style={{ gridColumn: lane + 2 }}>
-      <code>✗ {brief(code, 200)}</code>
+    <div class={`step ${isBad ? 'bad' : ''}`} style={{ gridColumn: lane + 2 }}>
+      <code>
+        {isBad && '✗ '}
+        {brief(code, 200)}
+      </code>
       {effect && <span class="effect">{brief(effect, 60)}</span>}
       {place && <span class="place">{brief(base(place), 60)}</span>}
     </div>
