@@ -52,6 +52,7 @@ test('values are those before and after', () => {
   assert.deepEqual(statementOf(step('', 'locks #1')), { code: 'locks #1', effect: '' });
   const call: InterleavedStep = { number: 1, thread: 0, kind: 'return', text: 'put(arg0: 1, arg1: 2) = result: 3' };
   assert.equal(statementOf(call).code, 'put(1, 2) = 3');
+  assert.equal(statementOf({ ...call, text: '"Take|TakeEmpty"()' }).code, 'Take|TakeEmpty()');
 });
 
 const schedule = (of: Partial<Interleaving>): Interleaving => ({

@@ -40,11 +40,18 @@ function closing(text: string, from: number): number {
   return text.length;
 }
 
+/** A call without the names that objects without a specification have for arguments, and without quotes around its action. */
+function callText(text: string): string {
+  return text
+    .replace(/^"([^"]*)"\(/, '$1(')
+    .replace(/\barg\d+: /g, '')
+    .replace(/ = result: /, ' = ');
+}
+
 /** A step in words: the access, and the value that it read or wrote, or the values before and after. */
 export function statementOf(step: InterleavedStep): { code: string; effect: string } {
   const { text, does = '', value, kind } = step;
-  // Calls of objects without a specification have no names for their arguments.
-  if (kind !== 'inside') return { code: text.replace(/\barg\d+: /g, '').replace(/ = result: /, ' = '), effect: '' };
+  if (kind !== 'inside') return { code: callText(text), effect: '' };
   const code = text ? accessOf(text) : does;
   if (value == null) return { code, effect: text ? does : '' };
   if (does === 'stores' || does === 'writes') return { code, effect: `← ${value}` };
@@ -101,7 +108,7 @@ export function waitsOf({ waits = [], threads, steps }: Interleaving): Wait[] {
   const locked = new Map<string, { operation: string | null; step: number }>();
   for (const step of steps) {
     const { thread, kind, number, does = '', text } = step;
-    if (kind === 'call') calls.set(thread, text);
+    if (kind === 'call') calls.set(thread, callText(text));
     const operation = calls.get(thread) ?? null;
     last.set(thread, { operation, step: number });
     if (kind === 'return') calls.delete(thread);

@@ -14,6 +14,8 @@ export function spelled(text: string, isFunction = false): string {
 }
 
 function spell(node: Node, isFunction: boolean, isOuter: boolean): string {
+  const form = messageForm(node);
+  if (form !== null) return isOuter ? form : `[${form}]`;
   const inner = (value: Node) => spell(value, false, false);
   const keyed = node.kind === 'function' ? node.entries : [];
   const bag = (node.kind === 'set' ? node.items : keyed.map(({ key }) => parseValue(key))).map(messageForm);

@@ -218,7 +218,7 @@ function Picture({ waits, cycle }: { waits: Wait[]; cycle: Wait[] }) {
     <svg class="waitsfor" viewBox={`0 0 ${APART + WIDE + 60} ${height}`} role="img" aria-label="Threads that wait">
       {holding.map(wait => {
         const [[x, y], [u, v]] = [at(wait.thread), at(wait.holder!.thread)];
-        const kind = cycle.includes(wait) ? 'cycle' : '';
+        const kind = cycle.length === 0 || cycle.includes(wait) ? 'cycle' : '';
         if (wait.thread === wait.holder!.thread) {
           const right = x + WIDE / 2;
           return (
