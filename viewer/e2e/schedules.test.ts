@@ -43,7 +43,7 @@ const RUNS: Kept[] = [
   },
   {
     name: 'cpp',
-    title: 'T2',
+    title: 'T2 saw 0 in count',
     about: 'a counter loses an update',
     threads: ['T1', 'T2'],
     steps: 8,
@@ -69,7 +69,7 @@ const RUNS: Kept[] = [
   },
   {
     name: 'weak',
-    title: 'T2',
+    title: 'T1 saw 0 in value',
     about: 'a load reads an old store',
     threads: ['T1', 'T2'],
     steps: 13,
@@ -80,13 +80,13 @@ const RUNS: Kept[] = [
   },
   {
     name: 'race',
-    title: 'Data race: T2 writes the same memory, T1 reads it',
+    title: 'Data race on count: T2 writes it, T1 reads it',
     about: 'a counter without a lock',
     threads: ['T1', 'T2'],
     steps: 6,
     says: ['▶ Add()', '◀ Get() = now: 1'],
     marked: 0,
-    fails: ['✗ writesmain.cpp:12', '✗ readsmain.cpp:16'],
+    fails: ['✗ count++writesmain.cpp:12', '✗ countreadsmain.cpp:16'],
     waits: [],
   },
 ];
@@ -104,6 +104,7 @@ describe('schedules of kept runs', { concurrency: 2, skip: pages.length === 1 },
       await untilVerdict();
       // It is open: a controlled run begins with its schedule.
       const table = page.getByRole('list', { name: 'Steps by thread' });
+      await table.waitFor();
       assert.deepEqual(await table.locator('.threads > *').allTextContents(), ['step', ...kept.threads]);
       const steps = (await table.locator('.step').allTextContents()).map(plain);
       assert.equal(steps.length, kept.steps, steps.join('\n'));
@@ -112,7 +113,19 @@ describe('schedules of kept runs', { concurrency: 2, skip: pages.length === 1 },
       assert.equal(await table.locator('.step.meets').count(), kept.marked);
       assert.deepEqual(await page.locator('.whom li').allTextContents(), kept.waits);
       assert.ok((await nodes(page)) <= 2000, `${await nodes(page)} elements`);
-      assert.ok(plain((await page.getByRole('heading', { level: 1 }).textContent()) ?? '').includes(kept.title));
+      const title = plain((await page.getByRole('heading', { level: 1 }).textContent()) ?? '');
+      assert.ok(title.includes(plain(kept.title)), title);
+      if (kept.name === 'cpp') {
+        assert.match((await table.locator('.needed').textContent()) ?? '', /switch to T1, necessary/);
+        // A step leads to its line of the program and to its operation.
+        await table
+          .getByRole('button', { name: /^count\.load/ })
+          .nth(1)
+          .click();
+        await page.getByRole('heading', { name: /^Step 14/ }).waitFor();
+        assert.match((await page.locator('.code .marked').textContent()) ?? '', /^14.*count\.load\(\);T1$/);
+        await page.waitForFunction(() => location.hash.includes('op=T1:0'));
+      }
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         await page.waitForTimeout(100);
