@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_width::UnicodeWidthStr;
 
-use crate::wording::{count, cut, number, pad};
+use crate::wording::{brief, count, number, pad};
 
 /// The exercised parts of a specification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,7 +110,7 @@ impl Coverage {
             };
             let branches = action.share(&[PartKind::Branch, PartKind::Condition], CoveredPart::is_exercised);
             let guards = action.share(&[PartKind::Guard], |part| part.refused > 0);
-            let name = pad(&cut(&action.name, width), width);
+            let name = pad(&brief(&action.name, width), width);
             let steps = number(action.steps);
             let never = match action.operations + action.steps {
                 0 => "  never seen",
@@ -141,7 +141,7 @@ impl Coverage {
         for (action, part) in parts.iter().take(MOST_LISTED) {
             let place = format!("    {}:{}:{}: {}: ", part.path, part.line, part.column, action.name);
             let room = WIDTH.saturating_sub(place.width()).max(20);
-            let _ = writeln!(text, "{place}{}", cut(&part.text, room));
+            let _ = writeln!(text, "{place}{}", brief(&part.text, room));
         }
         if parts.len() > MOST_LISTED {
             let _ = writeln!(text, "    and {} more", number((parts.len() - MOST_LISTED) as u64));

@@ -8,7 +8,7 @@ use crate::data::{
     Assumption, Broken, Command, Conjunct, Consequence, Evidence, Field, Guard, Legal, Level, Missed, OpRef, Outcome,
     Reason, Rejection, Report, Span, State, Stuck, Verdict, Views, Why,
 };
-use crate::wording::{clean, count, list, number, position, short};
+use crate::wording::{clean, count, list, number, position, short, sorted};
 
 /// The maximum width of a value within a sentence.
 pub(crate) const VALUE: usize = 40;
@@ -145,11 +145,10 @@ impl Finding {
                 }
             }
         }
-        facts.push(explained(report, rejection, stuck));
         facts.extend(expected(stuck));
         facts.extend(legal(report, &stuck.legal));
         let mut notes: Vec<Note> = facts.into_iter().map(Note::Note).collect();
-        notes.extend(what_ifs(report, rejection, stuck).into_iter().map(Note::Help));
+        notes.extend(what_ifs(report, rejection, stuck, true).into_iter().map(Note::Help));
         Finding { is_warning: false, title: clean(&rejection.sentence), marks, notes }
     }
 
@@ -166,14 +165,14 @@ impl Finding {
         }
         let mut notes = vec![Note::Note(explained_count(report, rejection.explained))];
         if let Some(&op) = rejection.blocked.first() {
-            notes.push(Note::Note(format!("no explanation is left by the return of {}", op_text(report, op))));
+            notes.push(Note::Note(format!("when {} returns, every order has broken it", op_text(report, op))));
         }
         Finding { is_warning: false, title: clean(&rejection.sentence), marks, notes }
     }
 
     fn of_views(report: &Report, rejection: &Rejection, views: &Views) -> Finding {
         let mut notes =
-            vec![Note::Note(format!("the longest orders explain {}", count(rejection.explained, "operation")))];
+            vec![Note::Note(format!("the longest orders have {}", count(rejection.explained, "operation")))];
         for view in &views.views {
             let name = clean(&report.op(view.op).name);
             let ops = |ops: &[OpRef], all: usize| {
@@ -290,7 +289,7 @@ pub(crate) fn why(report: &Report, stuck: &Stuck, reason: &Reason) -> String {
         }
         Why::Excluded { name, .. } => format!("`{}` excludes it{among}", clean(name)),
         Why::Error { message, .. } => format!("cannot be evaluated{among}: {}", clean(message)),
-        Why::Dead => format!("is legal{among}, but every continuation gets stuck"),
+        Why::Dead => format!("is legal{among}, but no order that continues with it is"),
     }
 }
 
@@ -365,7 +364,8 @@ fn explained_count(report: &Report, explained: u64) -> String {
     }
 }
 
-fn explained(report: &Report, rejection: &Rejection, stuck: &Stuck) -> String {
+/// How far orders get.
+pub(crate) fn explained(report: &Report, rejection: &Rejection, stuck: &Stuck) -> String {
     let explained = explained_count(report, rejection.explained);
     let mut waiting: Vec<OpRef> = stuck
         .reasons
@@ -387,7 +387,8 @@ fn expected(stuck: &Stuck) -> Option<String> {
     let is_value = |results: &Vec<Field>| matches!(results.as_slice(), [only] if only.name == name);
     let (name, alternatives): (String, Vec<String>) = if stuck.expected.iter().all(is_value) {
         let name = if name.is_empty() { String::new() } else { format!("{}: ", clean(name)) };
-        (name, stuck.expected.iter().map(|results| short(&results[0].value, VALUE)).collect())
+        let values: Vec<&str> = stuck.expected.iter().map(|results| results[0].value.as_str()).collect();
+        (name, sorted(&values).into_iter().map(|value| short(value, VALUE)).collect())
     } else {
         let whole = |results: &Vec<Field>| format!("({})", fields(results, ": ", VALUE));
         (String::new(), stuck.expected.iter().map(whole).collect())
@@ -405,14 +406,15 @@ pub(crate) fn legal(report: &Report, legal: &Legal) -> Option<String> {
         Legal::Earlier { until } => Some(format!("stale: legal until {} took effect", timed(report, *until))),
         Legal::Later { after } => Some(format!("too early: legal once {} has taken effect", timed(report, *after))),
         Legal::Never { looked_at } => Some(format!(
-            "moving it does not help: tried among the {} before and after it",
+            "at another time it is not legal either: tried among the {} before and after it",
             count(*looked_at, "operation")
         )),
         Legal::Unknown => None,
     }
 }
 
-fn what_ifs(report: &Report, rejection: &Rejection, stuck: &Stuck) -> Vec<String> {
+/// Verdicts under other assumptions: those with which the history is accepted, or the others.
+pub(crate) fn what_ifs(report: &Report, rejection: &Rejection, stuck: &Stuck, is_accepted: bool) -> Vec<String> {
     let sentence = |assumption: &Assumption, outcome: &Consequence| {
         let assumption = match assumption {
             Assumption::OtherResults { results } => format!("with {}", fields(results, ": ", VALUE)),
@@ -420,11 +422,11 @@ fn what_ifs(report: &Report, rejection: &Rejection, stuck: &Stuck) -> Vec<String
             Assumption::ProgramOrder => "if only the order within each process counts,".into(),
             Assumption::EventDropped { event } => format!("without {},", op_text(report, *event)),
             Assumption::StepInserted { action, before } => {
-                format!("with an unlogged step `{}` before {},", clean(action), op_text(report, *before))
+                format!("if `{}` took place before {},", clean(action), op_text(report, *before))
             }
             Assumption::NotComplete { variable } => format!("if `{}` may change unlogged,", clean(variable)),
             Assumption::OtherField { event, field } => {
-                format!("if {} had told `{}`,", op_text(report, *event), clean(field))
+                format!("if {} had logged `{}`,", op_text(report, *event), clean(field))
             }
             Assumption::FieldIgnored { event, field } => {
                 format!("without the condition `{}` on {},", clean(field), op_text(report, *event))
@@ -448,7 +450,8 @@ fn what_ifs(report: &Report, rejection: &Rejection, stuck: &Stuck) -> Vec<String
         };
         format!("{assumption} {outcome}")
     };
-    stuck.what_ifs.iter().map(|what_if| sentence(&what_if.assumption, &what_if.outcome)).collect()
+    let wanted = stuck.what_ifs.iter().filter(|what_if| (what_if.outcome == Consequence::Accepted) == is_accepted);
+    wanted.map(|what_if| sentence(&what_if.assumption, &what_if.outcome)).collect()
 }
 
 /// The marks of the reasons against one operation.
@@ -592,7 +595,8 @@ impl Tally {
     /// Its parts and their values, after a colon.
     fn parts(&self) -> String {
         let parts = self.values.iter().take(PARTS).map(|(text, values)| {
-            let values: Vec<String> = values.iter().map(|value| short(value, VALUE)).collect();
+            let values: Vec<&str> = values.iter().map(String::as_str).collect();
+            let values: Vec<String> = sorted(&values).into_iter().map(|value| short(value, VALUE)).collect();
             format!("{} is {}", short(text, VALUE), list(&values, "or", ALTERNATIVES))
         });
         let parts: Vec<String> = parts.collect();

@@ -213,7 +213,8 @@ fn necessary(without: &[WithoutSwitch]) -> Option<String> {
         (1, []) => "it fails without the switch too".to_owned(),
         (_, []) => format!("it fails without any single one of the {all} too"),
         (all, needed) if all == needed.len() && all > 1 => {
-            format!("all {all} preemptions are necessary: the switches before steps {}", listed(needed))
+            let all = if all == 2 { "both".to_owned() } else { format!("all {all}") };
+            format!("{all} preemptions are necessary: the switches before steps {}", listed(needed))
         }
         (1, _) => format!("the switch before step {} is necessary: without it the run does not fail", needed[0]),
         (_, [one]) => format!("of the {all} one is necessary: the switch before step {one}"),

@@ -48,6 +48,7 @@ mod markdown;
 mod mentions;
 mod perfetto;
 mod sarif;
+mod short;
 mod text;
 mod timeline;
 mod window;

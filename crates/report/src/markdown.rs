@@ -125,8 +125,8 @@ fn table(out: &mut String, report: &Report, window: &Window, blocked: &[OpRef]) 
     let cell = |cell: &Cell| match cell {
         Cell::Empty => String::new(),
         Cell::Running => "(running)".into(),
-        Cell::Op(op) if blocked.contains(op) => format!("{} ✗", code(&report.op(*op).text, VALUE)),
-        Cell::Op(op) => code(&report.op(*op).text, VALUE),
+        Cell::Op(op) if blocked.contains(op) => format!("{} ✗", code(&report.op(*op).short_within(VALUE), VALUE)),
+        Cell::Op(op) => code(&report.op(*op).short_within(VALUE), VALUE),
     };
     let mut row = |cells: Vec<String>| {
         let _ = writeln!(out, "| {} |", cells.join(" | "));
@@ -144,7 +144,12 @@ fn table(out: &mut String, report: &Report, window: &Window, blocked: &[OpRef]) 
             number(processes as u64)
         ),
     };
-    let _ = writeln!(out, "\nOperations in one row overlap.{hidden}\n");
+    let legend = match grid.legend(report.order) {
+        Some(_) => "Operations in one row overlap.",
+        None => "",
+    };
+    let below = format!("{legend}{hidden}");
+    let _ = writeln!(out, "{}", if below.is_empty() { String::new() } else { format!("\n{}\n", below.trim_start()) });
 }
 
 /// A block of code for any text.

@@ -4,6 +4,7 @@
 //! instead, in which part of the history, and what to run next. [`Detail::Full`] adds everything else in the report.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -15,9 +16,11 @@ use crate::data::{
     Evidence, Guard, OpRef, Outcome, Problem, Reason, Rejection, Report, State, StateGroup, Stats, Step, Stuck,
     Unchecked, Verdict, Why, Window,
 };
-use crate::finding::{Finding, Mark, Note, VALUE, commands, differing, fields, lines, op_text, place, remarks, why};
+use crate::finding::{
+    Finding, Mark, Note, VALUE, commands, differing, explained, fields, lines, op_text, place, remarks, what_ifs, why,
+};
 use crate::window::{Cell, Grid};
-use crate::wording::{clean, column, count, cut, duration, list, number, pad, short, wrapped};
+use crate::wording::{brief, clean, column, count, duration, list, number, pad, short, wrapped};
 
 /// The level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +42,8 @@ const BRIEF_STATES: usize = 3;
 const BRIEF_REASONS: usize = 3;
 const BRIEF_ROWS: usize = 12;
 
-/// The widest cells of a table, tried in this order.
-const CELLS: [usize; 3] = [36, 24, 16];
+/// The widths of the cells of a table; the widest that fit are used.
+const CELLS: RangeInclusive<usize> = 14..=40;
 
 /// The maximum width of a value in full.
 const FULL_VALUE: usize = 2000;
@@ -63,7 +66,7 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
     }
     let Some(finding) = Finding::new(report) else {
         let accepted = pen.paint(GREEN, "accepted");
-        let mut out = format!("{name}: {accepted}{}, {}\n", at_level(report), work(report));
+        let mut out = format!("{name}: {accepted}{}: {}\n", at_level(report), size(report));
         for remark in remarks(report) {
             let _ = writeln!(out, "  note: {remark}");
         }
@@ -257,16 +260,20 @@ pub fn verdict_word(report: &Report) -> &'static str {
 /// Describes a window.
 pub(crate) fn window_title(window: &Window) -> String {
     let operations = count(window.operations.len() as u64, "operation");
-    let before = match window.before {
-        0 => String::new(),
-        before => format!(" after the first {}", number(before)),
-    };
     let start = match window.start.len() {
         0 => String::new(),
-        1 => ", from this state".into(),
-        many => format!(", from any of {}", count(many as u64, "state")),
+        1 => ", starting from".into(),
+        many => format!(", starting from any of {}", count(many as u64, "state")),
     };
-    format!("this part fails by itself: {operations}{before}{start}")
+    format!("smallest part that fails: {operations}{start}")
+}
+
+/// The size of the history, the method if it is not a search, and the time that the check took.
+fn size(report: &Report) -> String {
+    let operations = report.history.operations.unwrap_or(report.stats.returned);
+    let (operations, processes) = (count(operations, "operation"), count(report.history.processes as u64, "process"));
+    let method = if report.stats.distinct == 0 { format!(", {}", clean(&report.stats.method)) } else { String::new() };
+    format!("{operations}, {processes}{method} ({})", duration(report.stats.seconds))
 }
 
 /// The size of the history, the method, and the cost.
@@ -324,6 +331,7 @@ impl Sections<'_> {
     fn everything(&mut self) {
         match self.report.rejection().map(|rejection| &rejection.evidence) {
             Some(Evidence::Stuck(stuck)) => {
+                self.further(stuck);
                 self.groups(&stuck.groups);
                 self.states("states that explain the history so far", &stuck.states);
                 self.interpretations(stuck);
@@ -336,6 +344,16 @@ impl Sections<'_> {
             }
             Some(Evidence::Contradiction { .. } | Evidence::Views(_)) => self.constants(),
             None => {}
+        }
+    }
+
+    /// How far orders get, and assumptions that do not help.
+    fn further(&mut self, stuck: &Stuck) {
+        let Some(rejection) = self.report.rejection() else { return };
+        self.out.push('\n');
+        self.line(2, &explained(self.report, rejection, stuck));
+        for sentence in what_ifs(self.report, rejection, stuck, false) {
+            self.line(2, &sentence);
         }
     }
 
@@ -368,20 +386,20 @@ impl Sections<'_> {
         let cell = |cell: Cell, most: usize| match cell {
             Cell::Empty => String::new(),
             Cell::Running => "|".into(),
-            Cell::Op(op) if blocked.contains(&op) => format!("{} ✗", cut(&report.op(op).text, most - 2)),
-            Cell::Op(op) => cut(&report.op(op).text, most),
+            Cell::Op(op) if blocked.contains(&op) => format!("{} ✗", report.op(op).short_within(most - 2)),
+            Cell::Op(op) => report.op(op).short_within(most),
         };
         let widths = |grid: &Grid, most: usize| -> Vec<usize> {
             let column = |column: usize| {
                 let cells = grid.rows.iter().map(|row| cell(row[column], most).width());
-                cells.chain([cut(&grid.processes[column], most).width()]).max().unwrap_or(0)
+                cells.chain([brief(&grid.processes[column], most).width()]).max().unwrap_or(0)
             };
             (0..grid.processes.len()).map(column).collect()
         };
         // Rows begin with four blanks.
         let room = self.width - 2;
         let fits = |grid: &Grid, most: usize| widths(grid, most).iter().map(|width| width + 2).sum::<usize>() <= room;
-        let most = CELLS.into_iter().find(|&most| fits(&grid, most)).unwrap_or(CELLS[CELLS.len() - 1]);
+        let most = CELLS.rev().find(|&most| fits(&grid, most)).unwrap_or(*CELLS.start());
         let (processes, hidden) = grid.narrow(blocked, |grid| fits(grid, most));
         let widths = widths(&grid, most);
         let line = |cells: Vec<String>| {
@@ -390,7 +408,7 @@ impl Sections<'_> {
         if !earlier.is_empty() {
             self.line(4, &format!("... {} earlier", operations(&earlier)));
         }
-        let head = line(grid.processes.iter().map(|process| cut(process, most)).collect());
+        let head = line(grid.processes.iter().map(|process| brief(process, most)).collect());
         let _ = writeln!(self.out, "    {}", head.trim_end());
         let rule = line(widths.iter().map(|width| "-".repeat(*width)).collect());
         let _ = writeln!(self.out, "    {rule}");
@@ -402,9 +420,9 @@ impl Sections<'_> {
         if !later.is_empty() {
             self.line(4, &format!("... {} later", operations(&later)));
         }
-        let is_running = grid.rows.iter().flatten().any(|cell| *cell == Cell::Running);
-        let running = if is_running { "; | is still running" } else { "" };
-        let _ = writeln!(self.out, "    (operations in one row overlap{running})");
+        if let Some(legend) = grid.legend(report.order) {
+            let _ = writeln!(self.out, "    ({legend})");
+        }
         if processes > 0 {
             let (processes, operations) = (count(processes as u64, "process"), count(hidden as u64, "operation"));
             self.line(4, &format!("({processes} with {operations} not shown)"));
@@ -425,7 +443,7 @@ impl Sections<'_> {
         if waiting.is_empty() && refused.is_empty() {
             return;
         }
-        self.heading("and no other operation can be next");
+        self.heading("operations that could come before it");
         for reason in refused.iter().take(BRIEF_REASONS) {
             let line = format!("{}: {}", op_text(self.report, reason.op), why(self.report, stuck, reason));
             self.line(4, &line);
@@ -452,8 +470,8 @@ impl Sections<'_> {
             let ops = list(&names, "and", BRIEF_REASONS);
             let line = match after {
                 Some(after) => format!("{ops} must wait for {}", op_text(self.report, after)),
-                None if names.len() == 1 => format!("{ops} is legal, but every continuation gets stuck"),
-                None => format!("{ops} are legal, but every continuation gets stuck"),
+                None if names.len() == 1 => format!("{ops} is legal, but no order that continues with it is"),
+                None => format!("{ops} are legal, but no order that continues with one of them is"),
             };
             self.line(4, &line);
         }

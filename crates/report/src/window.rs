@@ -69,6 +69,17 @@ impl Grid {
         grid
     }
 
+    /// The meaning of rows and signs, as far as this table has them. Without real time, rows have no meaning.
+    pub(crate) fn legend(&self, order: Order) -> Option<String> {
+        let is_op = |cell: &&Cell| matches!(cell, Cell::Op(_));
+        let overlaps =
+            order == Order::RealTime && self.rows.iter().any(|row| row.iter().filter(is_op).nth(1).is_some());
+        let is_running = self.rows.iter().flatten().any(|cell| *cell == Cell::Running);
+        let parts = [(overlaps, "operations in one row overlap"), (is_running, "| is still running")];
+        let parts: Vec<&str> = parts.iter().filter(|(is_there, _)| *is_there).map(|(_, text)| *text).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
     fn mark_running(&mut self, report: &Report) {
         let mut ends: Vec<Option<u64>> = vec![None; self.processes.len()];
         for row in &mut self.rows {

@@ -28,7 +28,7 @@ pub(crate) fn count(many: u64, thing: &str) -> String {
 /// A duration, with a sensible precision.
 pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
-        _ if seconds < 0.01 => format!("{:.1} ms", seconds * 1e3),
+        _ if seconds < 0.001 => format!("{:.1} ms", seconds * 1e3),
         _ if seconds < 1.0 => format!("{:.0} ms", seconds * 1e3),
         _ if seconds < 100.0 => format!("{seconds:.1} s"),
         _ => format!("{} s", number(seconds as u64)),
@@ -83,22 +83,17 @@ pub(crate) fn short(text: &str, width: usize) -> String {
     format!("{}... ({} more)", &text[..end], number(text[end..].chars().count() as u64))
 }
 
-/// Clean text of at most `width` columns, without that number. The call is at its start and the result at its end, so
-/// the middle is omitted.
-pub(crate) fn cut(text: &str, width: usize) -> String {
+/// Clean text of at most `width` columns, with its end cut off.
+pub(crate) fn brief(text: &str, width: usize) -> String {
     let text = clean(text);
-    if text.width() <= width {
-        return text;
-    }
-    let room = width.saturating_sub(3);
-    let head = &text[..column(&text, room - room / 2)];
-    let mut columns = 0;
-    let tail = text.char_indices().rev().take_while(|(_, c)| {
-        columns += c.width().unwrap_or(0);
-        columns <= room / 2
-    });
-    let tail = tail.last().map_or("", |(at, _)| &text[at..]);
-    format!("{head}...{tail}")
+    if text.width() <= width { text } else { format!("{}…", text[..column(&text, width - 1)].trim_end()) }
+}
+
+/// Values in order: numbers first, by size.
+pub(crate) fn sorted<'t>(values: &[&'t str]) -> Vec<&'t str> {
+    let mut values = values.to_vec();
+    values.sort_by_cached_key(|value| (value.parse::<i64>().map_or((true, 0), |number| (false, number)), *value));
+    values
 }
 
 /// The byte offset at which a text reaches a width.
@@ -201,7 +196,7 @@ mod tests {
     fn long_text_says_how_much_is_left_out() {
         insta::assert_snapshot!(short(&"x".repeat(1500), 5), @"xxxxx... (1,495 more)");
         insta::assert_snapshot!(short("漢字漢字", 5), @"漢字... (2 more)");
-        insta::assert_snapshot!(cut("Enqueue(49600)", 10), @"Enqu...00)");
+        insta::assert_snapshot!(brief("Enqueue(49600)", 10), @"Enqueue(4…");
     }
 
     #[test]

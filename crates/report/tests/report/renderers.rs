@@ -125,8 +125,9 @@ fn headlines() {
 }
 
 /// The sentence about an operation that is disabled in its only state because an expression has this value.
-fn disabled(condition: &str, expression: &str, value: &str) -> String {
+fn disabled(change: impl Fn(&mut Operation), condition: &str, expression: &str, value: &str) -> String {
     let mut report = samples::queue();
+    change(&mut report.operations[4]);
     let Verdict::Rejected(rejection) = &mut report.verdict else { panic!("a rejection") };
     let Evidence::Stuck(stuck) = &mut rejection.evidence else { panic!("a state") };
     let field = |name: &str| Field { name: name.into(), value: "...".into() };
@@ -144,14 +145,23 @@ fn disabled(condition: &str, expression: &str, value: &str) -> String {
 
 #[test]
 fn only_a_place_is_found_empty() {
+    let empty = |action: &str, condition: &str, place: &str| {
+        let renamed = |op: &mut Operation| op.action = action.into();
+        disabled(renamed, condition, place, r#"{"x"}"#)
+    };
     insta::assert_snapshot!(
-        disabled(r"missed[elem] = {}", "missed[elem]", r#"{"x"}"#),
+        empty("DequeueEmpty", r"missed[elem] = {}", "missed[elem]"),
         @r#"T0 found `missed[49600]` empty while it was {"x"}"#
+    );
+    // The operation does not report that something is empty.
+    insta::assert_snapshot!(
+        empty("Commit", r"missed[elem] = {}", "missed[elem]"),
+        @r#"no order allows T0's `Commit 49600`: `missed[49600]` is {"x"}, not {}"#
     );
     // The operation knows nothing of an expression that the specification computes from several places.
     insta::assert_snapshot!(
-        disabled(r"missed[elem] \cap written[elem] = {}", r"missed[elem] \cap written[elem]", r#"{"x"}"#),
-        @r#"T0:12464 `Dequeue(49600)` [180 195] fits nowhere: in the only possible state `missed[elem] \cap written[elem]` is {"x"}, not {}"#
+        empty("DequeueEmpty", r"missed[elem] \cap written[elem] = {}", r"missed[elem] \cap written[elem]"),
+        @r#"no order allows T0's `DequeueEmpty 49600`: `missed[49600] \cap written[49600]` is {"x"}, not {}"#
     );
 }
 
