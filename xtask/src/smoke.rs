@@ -2,7 +2,7 @@
 //!
 //! Every block marked `console` runs in the root of the repository, with the command in `PATH`. A line that starts with
 //! `$ ` is passed to the shell, and the lines up to the next such line are its expected standard output. Durations such
-//! as `in 1.2 ms` are not compared. A command must succeed, unless the next one is `echo $?`, which shows its exit
+//! as `in 1.2 ms` and `(8 ms)` are not compared. A command must succeed, unless the next one is `echo $?`, which shows its exit
 //! code. Commands that cannot run here, such as those that install the tool, belong in a block marked `sh`.
 //!
 //! The output of threads differs from run to run. In a block marked `console like`, only exit codes and verdicts are
@@ -56,7 +56,7 @@ struct Ran {
 
 /// How long something took, as the command prints it.
 static TIME: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\bin [0-9][0-9,.]* m?s\b").expect("the pattern is well formed"));
+    LazyLock::new(|| Regex::new(r"(\bin |\()[0-9][0-9,.]* m?s\b").expect("the pattern is well formed"));
 
 /// The verdicts of checks and tests, where they are printed: after a count or a name, or in a column.
 static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
@@ -195,7 +195,7 @@ impl Example {
             });
             return printed == said && is_silent == self.output.trim().is_empty();
         }
-        let [printed, said] = [printed, &self.output].map(|text| TIME.replace_all(text.trim_end(), "in TIME"));
+        let [printed, said] = [printed, &self.output].map(|text| TIME.replace_all(text.trim_end(), "${1}TIME"));
         printed == said
     }
 }

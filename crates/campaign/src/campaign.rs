@@ -101,6 +101,8 @@ impl<I: Input> Executed<I> {
 /// An event of a running campaign.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// A build starts, with this command.
+    Building(String),
     /// A line about the current activity.
     Said(String),
     /// A run ended normally, or all its threads are blocked in calls, but its trace cannot be checked.

@@ -108,7 +108,7 @@ impl Replay {
                     self.harness.executable().display()
                 ),
                 [] if self.is_rebuilt() == Some(false) => {
-                    "the program is the same, so it does something that is not the same every time".to_owned()
+                    "the program is the same, so it is not deterministic".to_owned()
                 }
                 [] => "the harness was rebuilt, or is nondeterministic".to_owned(),
                 notes => notes.iter().map(|note| note.text()).collect::<Vec<_>>().join("; "),

@@ -93,6 +93,9 @@ impl Campaign {
             return Harness::prebuilt(&self.program, &self.store, self.workload.timeout, self.host);
         }
         let timeout = self.workload.timeout;
+        if !self.is_built {
+            tell(Event::Building(self.program.build.join(" ")));
+        }
         let harness = Harness::build(&self.program, &self.settings, &self.store, timeout, self.is_built, self.host)?;
         if !self.is_built {
             // As in the settings: the added flags do not help the user.
@@ -109,6 +112,7 @@ impl Campaign {
             return Ok(());
         }
         let command = self.program.build.join(" ");
+        tell(Event::Building(command.clone()));
         let started = Instant::now();
         match self.program.build(&self.host.is_interrupted) {
             _ if (self.host.is_interrupted)() => Err(Error::Interrupted),

@@ -23,7 +23,7 @@ use crate::outcome::{
 use crate::progress::Display;
 use crate::project::read_settings;
 use crate::runs::store_option;
-use crate::terminal::{complain, print_complaints};
+use crate::terminal::{self, complain, print_complaints};
 
 pub(crate) fn run(args: &FuzzArgs) -> Exit {
     limits::catch_interrupts();
@@ -56,7 +56,7 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
         let harness = Existing { directory: &directory, file: &file, settings: &settings, spec: &spec };
         let mut tell = |path: &Path| {
             if args.format == Output::Human {
-                outln!("wrote {} again: weights or values changed", path.display());
+                sayln!("wrote {} again: weights or values changed", path.display());
             }
         };
         harness.refresh(args.no_build, &mut tell).map_err(|complaints| {
@@ -119,7 +119,7 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
 }
 
 fn fuzz(args: &FuzzArgs, campaign: &Campaign) -> Result<Exit, Exit> {
-    let mut printer = ProgressPrinter { args, campaign, display: Display::new(args.progress) };
+    let mut printer = ProgressPrinter { args, campaign, display: Display::new(args.progress), has_told: false };
     let findings = campaign.run(&mut |event| printer.print(event));
     printer.display.clear();
     let findings = findings.map_err(print_campaign_error)?;
@@ -135,6 +135,8 @@ struct ProgressPrinter<'a> {
     args: &'a FuzzArgs,
     campaign: &'a Campaign,
     display: Display,
+    /// Whether a failure was printed in full.
+    has_told: bool,
 }
 
 impl ProgressPrinter<'_> {
@@ -143,11 +145,21 @@ impl ProgressPrinter<'_> {
         match event {
             Event::Progress { count, tally } => self.display.show(tally.progress(count)),
             Event::Unchecked(run, failed) => self.display.suspend(|| _ = print_failure(failed, &run.label())),
-            Event::Said(line) if is_human => outln!("{line}"),
+            Event::Building(command) => self.display.wait(format!("building: {}", clean(&command))),
+            Event::Said(line) if is_human => self.display.suspend(|| sayln!("{line}")),
+            // Of several causes, only the first is printed in full.
+            Event::Failed(run, _, seen, _) if is_human && self.has_told => self.display.suspend(|| {
+                sayln!("\n{}: {}: {}", run.label(), seen.kind.word(), clean(seen.shown()));
+            }),
             Event::Failed(run, report, seen, race) if is_human => {
                 self.display.suspend(|| tell_failure(self.args, run, report, seen, race));
             }
+            Event::Kept { id, repeats, after, .. } if is_human && self.has_told => self.display.suspend(|| {
+                let identical = if repeats == Some(true) { ", replayed: identical" } else { "" };
+                sayln!("  found after {:.2} s, kept as {id}{identical}", after.as_secs_f64());
+            }),
             Event::Kept { run, id, repeats, after } if is_human => {
+                self.has_told = true;
                 self.display.suspend(|| tell_kept(&self.campaign.store, run, id, repeats, after));
             }
             Event::Said(_) | Event::Failed(..) | Event::Kept { .. } => {}
@@ -156,25 +168,25 @@ impl ProgressPrinter<'_> {
 }
 
 fn tell_kept(store: &Store, run: &Executed<Plan>, id: &str, repeats: Option<bool>, after: Duration) {
-    outln!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), store.path(id).display());
+    sayln!("\nfound after {:.2} s, kept as {id}: {}", after.as_secs_f64(), store.path(id).display());
     match repeats {
         None => {}
-        Some(true) => outln!("replayed once in a fresh process: identical"),
-        Some(false) => outln!(
-            "could not be replayed in a fresh process: the harness does something that is not the same every \
-             time, or `--batch` left something behind"
+        Some(true) => sayln!("replayed once in a fresh process: identical"),
+        Some(false) => sayln!(
+            "a replay in a fresh process is not identical: the harness is not deterministic, or `--batch` left \
+             something behind"
         ),
     }
     for note in run.decided.iter().flat_map(|decided| &decided.notes) {
-        outln!("{}", note.text());
+        sayln!("{}", note.text());
     }
 }
 
 fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, seen: &Seen, race: Option<&DataRace>) {
-    outln!();
+    sayln!();
     match (&run.ran.ended, report) {
         (Ended::Finished, _) if seen.kind == Kind::Raced => {
-            outln!("{}: {}", run.label(), race.map_or("data race", DataRace::kind));
+            sayln!("{}: {}", run.label(), race.map_or("data race", DataRace::kind));
             race.iter().for_each(|race| print_race(race));
             if let Some(report) = report {
                 // An exploration needs the same steps in each execution.
@@ -183,14 +195,15 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
                     true => "`--plain` switches threads at such accesses",
                     false => "threads are switched at these accesses from now on",
                 };
-                outln!("its history is {}; {switched}", report.verdict.word());
+                sayln!("its history is {}; {switched}", report.verdict.word());
             }
             return;
         }
         (Ended::Finished, Some(report)) if seen.kind != Kind::Unchecked => {
-            out!("{}", omnilink_report::text(report, omnilink_report::Detail::Brief, true));
+            let detail = omnilink_report::Detail::Brief;
+            out!("{}", omnilink_report::text_within(report, detail, true, terminal::width()));
             if demands_real_time(args) {
-                outln!(
+                sayln!(
                     "note: C11 orders operations of different threads by synchronization only, not by real time; `--order \
                      program` does not demand real time"
                 );
@@ -199,16 +212,16 @@ fn tell_failure(args: &FuzzArgs, run: &Executed<Plan>, report: Option<&Report>, 
         (ended @ (Ended::Crashed { .. } | Ended::Stuck { .. } | Ended::TimedOut { .. }), report)
             if seen.kind != Kind::Unchecked =>
         {
-            outln!("{}: {}", run.label(), seen.kind.word());
+            sayln!("{}: {}", run.label(), seen.kind.word());
             print_end(ended);
             if let Some(report) = report {
-                outln!("its trace up to there is {}", report.verdict.word());
+                sayln!("its trace up to there is {}", report.verdict.word());
             }
         }
-        _ => outln!("{}: {}, {}", run.label(), seen.kind.word(), clean(seen.shown())),
+        _ => sayln!("{}: {}, {}", run.label(), seen.kind.word(), clean(seen.shown())),
     }
     if let Some(race) = race {
-        outln!("it has a {}:", race.kind());
+        sayln!("it has a {}:", race.kind());
         print_race(race);
     }
     run.decided.iter().for_each(|decided| print_outdated_reads(decided.execution.outdated_reads()));
@@ -228,17 +241,17 @@ fn conclude(args: &FuzzArgs, campaign: &Campaign, findings: &Findings) -> Result
     match args.format {
         Output::Human if tally.is_empty() => {}
         Output::Human => {
-            out!("\n{}", tally.summary(*took));
+            say!("\n{}", tally.summary(*took));
             if let Some(explored) = explored {
-                out!("{}{}", explored.text(), explored.novelty());
+                say!("{}{}", explored.text(), explored.novelty());
             }
             let expected = tally.expected.as_deref().unwrap_or_default();
-            out!("{}", tally.coverage.text(expected, &campaign.settings.harness.unsupported));
-            out!("{}", tally.causes(earlier));
+            say!("{}", tally.coverage.text(expected, &campaign.settings.harness.unsupported));
+            say!("{}", tally.causes(earlier));
             if let Some(id) = tally.first_kept() {
-                out!("{}", next(&campaign.store, id, explored.is_some()));
+                say!("{}", next(&campaign.store, id, explored.is_some()));
                 if !earlier.is_empty() {
-                    outln!("  over time    omnilink runs summary{}", store_option(&campaign.store));
+                    sayln!("  over time         omnilink runs summary{}", store_option(&campaign.store));
                 }
             }
         }
@@ -271,9 +284,11 @@ fn exit_of_kind(kind: Kind) -> Exit {
 /// Follow-up commands.
 fn next(store: &Store, id: &str, is_controlled: bool) -> String {
     let store = store_option(store);
-    let mut text = format!("\n  all of it    omnilink runs show {id}{store}\n");
+    let mut text = format!("\n  full explanation  omnilink runs show {id}{store}\n");
     if is_controlled {
-        text += &format!("  again        omnilink replay {id}{store}\n  smaller      omnilink shrink {id}{store}\n");
+        text += &format!(
+            "  replay            omnilink replay {id}{store}\n  shrink            omnilink shrink {id}{store}\n"
+        );
     }
-    text + &format!("  to send it   omnilink runs pack {id}{store}\n")
+    text + &format!("  pack              omnilink runs pack {id}{store}\n")
 }

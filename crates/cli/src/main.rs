@@ -27,6 +27,7 @@ mod options;
 mod outcome;
 mod progress;
 mod project;
+mod quote;
 mod runs;
 mod spec;
 mod verification;

@@ -80,20 +80,20 @@ pub(crate) fn print_end(ended: &Ended) {
     match ended {
         Ended::Finished => {}
         Ended::Stuck { how, threads } => {
-            outln!("  stuck: {}", clean(how));
+            sayln!("  stuck: {}", clean(how));
             print_threads(threads);
         }
-        Ended::TooLong { steps } => outln!("  {}", too_long(*steps)),
-        Ended::BrokenOff { why } => outln!("  aborted: {}", clean(why)),
-        Ended::Interrupted => outln!("  did not end, and was stopped"),
+        Ended::TooLong { steps } => sayln!("  {}", too_long(*steps)),
+        Ended::BrokenOff { why } => sayln!("  aborted: {}", clean(why)),
+        Ended::Interrupted => sayln!("  did not end, and was stopped"),
         Ended::TimedOut { threads } => {
-            outln!("  did not end, and was stopped");
+            sayln!("  did not end, and was stopped");
             print_threads(threads);
         }
         Ended::Crashed { how, said, stack } => {
-            outln!("  {}", clean(how));
-            said.lines().for_each(|line| outln!("    | {}", clean(line)));
-            stack.iter().for_each(|line| outln!("    in {}", clean(line)));
+            sayln!("  {}", clean(how));
+            said.lines().for_each(|line| sayln!("    | {}", clean(line)));
+            stack.iter().for_each(|line| sayln!("    in {}", clean(line)));
         }
     }
 }
@@ -108,10 +108,22 @@ pub(crate) fn exit_of_end(ended: &Ended, race: Option<&DataRace>) -> Exit {
     }
 }
 
-/// The frames of a stack with a source line outside Rust's standard library; all if there are none.
+/// Parts of frames of standard libraries, of the recorder, and of the generated part of a harness.
+const FOREIGN: [&str; 8] = [
+    " at /rustc/",
+    "/rustlib/src/rust/library/",
+    " at /usr/",
+    "/include/omnilink/",
+    "omnilink_record::",
+    "omnilink::",
+    " at operations.hpp:",
+    "src/operations.rs:",
+];
+
+/// The frames of a stack with a line in the user's files; all if there are none.
 pub(crate) fn own_frames(stack: &[String]) -> Vec<String> {
-    let is_of_std = |frame: &str| frame.contains(" at /rustc/") || frame.contains("/rustlib/src/rust/library/");
-    let own: Vec<String> = stack.iter().filter(|frame| frame.contains(" at ") && !is_of_std(frame)).cloned().collect();
+    let is_foreign = |frame: &str| FOREIGN.iter().any(|part| frame.contains(part));
+    let own: Vec<String> = stack.iter().filter(|frame| frame.contains(" at ") && !is_foreign(frame)).cloned().collect();
     if own.is_empty() { stack.to_vec() } else { own }
 }
 
@@ -122,24 +134,43 @@ pub(crate) fn print_race(race: &DataRace) {
             Some(operation) => clean(operation),
             None => format!("thread {}", access.thread),
         };
-        outln!("  {subject} {}, after step {}", clean(&access.does), access.after_step);
-        own_frames(&access.stack).iter().for_each(|line| outln!("    in {}", clean(line)));
+        sayln!("  {subject} {}, after step {}", clean(&access.does), access.after_step);
+        own_frames(&access.stack).iter().for_each(|line| sayln!("    in {}", clean(line)));
     }
-    outln!("  {}", race.reason());
+    sayln!("  {}", race.reason());
 }
 
 /// Says whether an execution needs memory that is weaker than that of most processors.
 pub(crate) fn print_outdated_reads(reads: usize) {
     if reads > 0 {
         let loads = counted(reads as u64, "load");
-        outln!("{loads} read another store than the last one, as C11 allows; not every processor does");
+        sayln!("{loads} read another store than the last one, as C11 allows; not every processor does");
     }
 }
 
 /// Prints the next step and the stack of threads that had not ended.
 fn print_threads(threads: &[Blocked]) {
     for thread in threads {
-        outln!("    thread {} {}", thread.thread, clean(&thread.doing));
-        thread.stack.iter().for_each(|line| outln!("      {}", clean(line)));
+        sayln!("    thread {} {}", thread.thread, clean(&thread.doing));
+        thread.stack.iter().for_each(|line| sayln!("      {}", clean(line)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_frames_in_the_users_files_are_shown() {
+        let stack = [
+            "std::__atomic_base<int>::load() at /usr/include/c++/12/bits/atomic_base.h:488",
+            "Queue::push(int) at queue.hpp:31",
+            "operations::Enqueue::operator()(Subject&) at operations.hpp:12",
+            "omnilink::run(omnilink::Plan, Subject&) at /opt/kit/include/omnilink/harness.hpp:90",
+            "main at main.cpp:40",
+        ]
+        .map(str::to_owned);
+        assert_eq!(own_frames(&stack), ["Queue::push(int) at queue.hpp:31", "main at main.cpp:40"]);
+        assert_eq!(own_frames(&stack[..1]), stack[..1]);
     }
 }

@@ -43,8 +43,15 @@ impl Display {
             self.shown = Instant::now();
             errln!("{:.0} s: {message}", self.began.elapsed().as_secs_f64());
         }
+        self.bar.disable_steady_tick();
         self.bar.set_message(message);
         self.bar.tick();
+    }
+
+    /// Shows this on a terminal until something else is shown.
+    pub(crate) fn wait(&self, message: String) {
+        self.bar.set_message(message);
+        self.bar.enable_steady_tick(Duration::from_millis(100));
     }
 
     /// Prints something else.

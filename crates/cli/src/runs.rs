@@ -140,7 +140,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     let kept = kept_report(&directory)?.map(with_end);
     if !recheck {
         if let Some(report) = &kept {
-            out!("{}", omnilink_report::text(report, Detail::Full, true));
+            out!("{}", omnilink_report::text_within(report, Detail::Full, true, crate::terminal::width()));
         }
         let verdict = kept.as_ref().map_or(Exit::Nothing, exit_of);
         return Ok(match run.ended {
@@ -154,7 +154,7 @@ fn show(store: &Store, name: &str, recheck: bool) -> Result<Exit, Exit> {
     if directory == unpacked.path() {
         report.next.clear(); // The trace is about to be deleted.
     }
-    out!("{}", omnilink_report::text(&report, Detail::Full, true));
+    out!("{}", omnilink_report::text_within(&report, Detail::Full, true, crate::terminal::width()));
     let now = report.verdict.word();
     match run.verdict.as_deref() {
         Some(then) if then == now => {

@@ -487,7 +487,7 @@ fn packages_of_a_workspace_keep_runs_in_one_place() {
     assert!(code == 5 && said.contains("test reads ... FAILED (deadlock, seed 1)"), "{said}");
     // From the root of the workspace, where the target directory is, and from where the test was run.
     assert_eq!(run(&directory, "replay").code, 5);
-    let command = said.lines().find_map(|line| line.trim().strip_prefix("again        omnilink ")).expect("a command");
+    let command = said.lines().find_map(|line| line.trim().strip_prefix("replay       omnilink ")).expect("a command");
     assert_eq!(run(&directory.join("one"), command).code, 5, "{command}");
     // A program that has no tests.
     let (said, code) = cargo(&directory, "run --runs 5");

@@ -29,8 +29,10 @@ fn run(directory: &Path, args: &str) -> String {
 
 /// A line without the time that something took.
 fn timeless(line: &str) -> &str {
-    let time = line.rsplit_once(" in ").filter(|(_, time)| time.ends_with(" ms") || time.ends_with(" s"));
-    time.map_or(line, |(before, _)| before)
+    let is_time = |time: &str| time.ends_with(" ms") || time.ends_with(" s");
+    let last = line.rsplit_once(" in ").filter(|(_, time)| is_time(time));
+    let brackets = || line.rsplit_once(" (").filter(|(_, time)| time.strip_suffix(')').is_some_and(is_time));
+    last.or_else(brackets).map_or(line, |(before, _)| before)
 }
 
 /// Checks a history that is written to a file first.
@@ -583,8 +585,8 @@ fn traces_of_several_clients_are_one_history_if_asked() {
         + &line("read", r#""results":[null],"start":30,"end":40"#);
     let files = [("all/w.jsonl", &*write), ("all/r.jsonl", &*stale)];
     insta::assert_snapshot!(with_files("clients", &files, "check --spec register all"), @r"
-    all/r.jsonl: accepted, 2 operations of 1 process, decided without searching
-    all/w.jsonl: accepted, 1 operation of 1 process, decided without searching
+    all/r.jsonl: accepted: 2 operations, 1 process, decided without searching
+    all/w.jsonl: accepted: 1 operation, 1 process, decided without searching
     2 histories: 2 accepted
     note: all: each trace was checked by itself; they have one process each, and their times overlap
     help: `--merge` checks the traces of several clients as one history

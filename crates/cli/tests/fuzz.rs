@@ -73,7 +73,7 @@ fn the_first_run_that_fails_ends_it() {
     fuzzing against register: 10s, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 1
 
     run 3 (seed 3, 2 threads, 1 operation each, undisturbed): rejected
-    error: the initial value nil was there after 3: T0:0 write(3) [1 4] ended before T1:1 read() = nil [5 6] began
+    error: T1 read nil after T0 had written 3, but the initial value nil comes first
 
       this part fails by itself: 2 operations
 
@@ -115,7 +115,7 @@ fn runs_that_fail_are_told_apart() {
     fuzzing against register: up to 15 runs, 2 threads, 1 to 2 operations each, disturbances: none, seeds from 11
 
     run 3 (seed 13, 2 threads, 2 operations each, undisturbed): rejected
-    error: the initial value nil was there after 13: T0:0 write(13) [1 4] ended before T1:1 read() = nil [5 6] began
+    error: T1 read nil after T0 had written 13, but the initial value nil comes first
 
       this part fails by itself: 2 operations
 
@@ -146,7 +146,7 @@ fn runs_that_fail_are_told_apart() {
 
       runs  stored  share of runs (95 %)
          2  86991c  13.3 % (3.7 to 37.9 %)
-                    rejected: the initial value nil was there after #: T#:# write(#) [# #] ended before T#:# read() = nil [# #] began
+                    rejected: T# read nil after T# had written #, but the initial value nil comes firstT#:# write(#) [# #] ended before T#:# read() = nil [# #] began
          2  543f86  13.3 % (3.7 to 37.9 %)
                     crashed: killed by SIGABRT: assertion failed
          1  2bdee3  6.7 % (1.2 to 29.8 %)
@@ -356,7 +356,7 @@ fn reports_are_never_better_than_the_exit_code() {
     assert_eq!(junit.matches("<testcase ").count(), 4, "{junit}");
     let names = [
         "accepted runs",
-        "rejected: the initial value nil was there after #: ",
+        "rejected: T# read nil after T# had written #, but the initial value nil comes first",
         "crashed: killed by SIGABRT: assertion failed\"",
         "stuck: still running after 1s\"",
     ];

@@ -57,7 +57,7 @@ fn check(language: &str, module: &str) {
         process.env("OMNILINK_TRACE", &trace).env("OMNILINK_SEED", seed).env("OMNILINK_THREADS", "3");
         assert!(process.current_dir(&directory).status().expect("the harness runs").success());
         let ran = tool::run(&directory, &["check", &format!("{module}.tla"), &trace, "--timeout", "60s"]);
-        assert!(ran.stdout.contains(": accepted, 300 operations of 3 processes"), "{}", ran.shown());
+        assert!(ran.stdout.contains(": accepted: 300 operations, 3 processes"), "{}", ran.shown());
     }
     let ran = tool::run(&directory, &["init", "--check"]);
     assert_eq!(ran.code, 0, "{}", ran.shown());

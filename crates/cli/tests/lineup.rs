@@ -227,7 +227,7 @@ fn a_queue_that_gives_up_too_early_has_no_serial_run(directory: &Path) {
     let found = lineup(directory, &["--size", "2x2", "--tests", "50"]);
     insta::assert_snapshot!(failure(&found), @"
     add(400) add(400) || add(200) try_take() (2x2, seed 1): no serial run explains it
-    smallest test that fails alike: add(400) || add(200) try_take()
+    smallest test that fails the same way: add(400) || add(200) try_take()
 
     In every serial order that fits these times, `try_take()` of thread 1 returns 200; here it returned nil.
 
@@ -256,7 +256,7 @@ fn a_lock_that_is_not_released_is_stuck(directory: &Path) {
     let found = lineup(directory, &["--size", "2x2", "--tests", "50"]);
     insta::assert_snapshot!(failure(&found), @"
     get() get() || inc() get() (2x2, seed 1): stuck, and no serial run is
-    smallest test that fails alike: get() || inc() get()
+    smallest test that fails the same way: get() || inc() get()
 
     `get()` of thread 1 never returned, but after every serial order of the finished operations that fits these times it returns 1.
 
@@ -293,7 +293,7 @@ fn a_lost_wake_up_is_stuck(directory: &Path) {
     let found = lineup(directory, &["--test", "wait() || set() reset() set()"]);
     insta::assert_snapshot!(failure(&found), @"
     wait() || set() reset() set() (given): stuck, and no serial run is
-    smallest test that fails alike: wait() || set()
+    smallest test that fails the same way: wait() || set()
 
     `wait()` of thread 0 never returned, but after every serial order of the finished operations that fits these times it returns.
 
@@ -329,7 +329,8 @@ fn a_data_race_is_a_failure(directory: &Path) {
     for args in [&[][..], &["--isolate"], &["--schedule", "random"]] {
         let found = lineup(directory, &[&["--test", "set() set() || set()"], args].concat());
         assert_eq!(found.code, 7, "{args:?}: {}{}", found.stdout, found.stderr);
-        let verdict = "set() set() || set() (given): data race\nsmallest test that fails alike: set() || set()\n";
+        let verdict =
+            "set() set() || set() (given): data race\nsmallest test that fails the same way: set() || set()\n";
         assert!(found.stdout.contains(verdict), "{args:?}: {}", found.stdout);
         assert!(found.stdout.contains("\n1 test: 1 with a data race\n"), "{args:?}: {}", found.stdout);
         let accesses =
@@ -389,7 +390,7 @@ fn a_crash_is_kept_and_replayed(directory: &Path) {
     let found = lineup(directory, &["--test", "inc() inc() || inc()"]);
     assert_eq!(found.code, 5, "{}{}", found.stdout, found.stderr);
     let verdict =
-        "inc() inc() || inc() (given): crashed or did not end\nsmallest test that fails alike: inc() || inc()\n";
+        "inc() inc() || inc() (given): crashed or did not end\nsmallest test that fails the same way: inc() || inc()\n";
     assert!(found.stdout.contains(verdict), "{}", found.stdout);
     assert!(found.stdout.contains("\n1 test: 1 crashed\n"), "{}", found.stdout);
     let replayed = run(directory, &["replay", kept(&found), "--times", "2"]);

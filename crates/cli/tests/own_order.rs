@@ -39,13 +39,13 @@ T3 [10 ...] write(3)
 T2 [11 12] read() = 3 | rev: 3
 ";
     insta::assert_snapshot!(check("legal", history), @"
-    history: accepted, 5 operations of 4 processes, replayed in the order of `rev` in TIME
+    history: accepted: 5 operations, 4 processes, replayed in the order of `rev` (TIME)
     exit 0
     ");
     let directory = directory("legal-binary", history);
     run(&directory, "convert history --to binary -o trace");
     insta::assert_snapshot!(run(&directory, "check --spec register --order-by rev trace --witness order"), @"
-    trace: accepted, 5 operations of 4 processes, replayed in the order of `rev` in TIME
+    trace: accepted: 5 operations, 4 processes, replayed in the order of `rev` (TIME)
     exit 0
     ");
     insta::assert_snapshot!(fs::read_to_string(directory.join("order")).expect("an order"), @"
@@ -61,7 +61,7 @@ T2 [11 12] read() = 3 | rev: 3
     exit 0
     ");
     insta::assert_snapshot!(run(&directory, "check --spec register --order-by rev trace"), @"
-    trace: accepted, 5 operations of 4 processes, replayed in the order of `rev` in TIME
+    trace: accepted: 5 operations, 4 processes, replayed in the order of `rev` (TIME)
     exit 0
     ");
 }
@@ -73,7 +73,7 @@ T1 [5 9] write(2) | rev: 6
 T0 [10 12] read() = 2 | rev: 8
 ";
     insta::assert_snapshot!(check("against-time", history), @"
-    history: accepted, 3 operations of 2 processes, decided without searching in TIME
+    history: accepted: 3 operations, 2 processes, decided without searching (TIME)
       note: the system's own order contradicts real time: T0:0 write(1) [1 4] (`rev` 7) ended before T1:0 write(2) [5 9] (`rev` 6) began
       note: another order is legal: the history is right, and `rev` is not the order of its effects
     exit 0
@@ -83,7 +83,7 @@ T1 [1 9] write(2) | rev: 7
 T0 [10 12] read() = 1 | rev: 8
 ";
     insta::assert_snapshot!(check("not-legal", history), @"
-    history: accepted, 3 operations of 2 processes, decided without searching in TIME
+    history: accepted: 3 operations, 2 processes, decided without searching (TIME)
       note: the system's own order is not legal at T0:1 read() = 1 [10 12] (`rev` 8): in state 2, `read` returned 1, but the register holds 2
       note: another order is legal: the history is right, and `rev` is not the order of its effects
     exit 0
@@ -123,7 +123,7 @@ T0 [10 12] read() = 1 | rev: 8
 fn orders_that_are_not_complete_and_fields_that_are_not_there() {
     let history = "T0 [1 4] write(1) | rev: 6\nT1 [5 9] write(2)\nT0 [10 12] read() = 2 | rev: 8\n";
     insta::assert_snapshot!(check("incomplete", history), @"
-    history: accepted, 3 operations of 2 processes, decided without searching in TIME
+    history: accepted: 3 operations, 2 processes, decided without searching (TIME)
       note: the system's own order is not complete: T1:0 write(2) [5 9] ended and has no `rev`
       note: a legal order was found without `rev`
     exit 0
@@ -165,12 +165,12 @@ T1 [10 12] Read() = seen: 1 | lsn: \"10\"
     fs::write(directory.join("Counter.tla"), COUNTER).expect("a file for a test");
     fs::write(directory.join("omnilink.toml"), "order_by = \"lsn\"\n").expect("a file for a test");
     insta::assert_snapshot!(run(&directory, "check Counter.tla history"), @"
-    history: accepted, 3 operations of 2 processes, replayed in the order of `lsn` in TIME
+    history: accepted: 3 operations, 2 processes, replayed in the order of `lsn` (TIME)
     exit 0
     ");
     fs::write(directory.join("history"), history.replace("9\"", "11\"")).expect("a file for a test");
     insta::assert_snapshot!(run(&directory, "check Counter.tla history"), @r#"
-    history: accepted, 3 operations of 2 processes, searched whole: 2 configurations in TIME
+    history: accepted: 3 operations, 2 processes (TIME)
       note: the system's own order is not legal at T1:0 Read() = seen: 1 [2 9] (`lsn` "10"): in state count = 0, the specification does not allow it
       note: another order is legal: the history is right, and `lsn` is not the order of its effects
     exit 0

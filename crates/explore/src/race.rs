@@ -40,13 +40,12 @@ pub struct DataRace {
 }
 
 impl DataRace {
-    /// The race in a line: `data race: reads in f at queue.cpp:3, writes in g at queue.cpp:9`.
+    /// The race in a line: ``data race: T1 reads in `f` (queue.cpp:3), T2 writes in `g` (queue.cpp:9), nothing orders
+    /// them``.
     pub fn words(&self) -> String {
-        let access = |access: &RacedAccess| match access.stack.first() {
-            Some(place) => format!("{} in {place}", access.does),
-            None => access.does.clone(),
-        };
-        format!("{}: {}, {}", self.kind(), access(&self.accesses[0]), access(&self.accesses[1]))
+        let [first, second] = self.accesses.each_ref().map(RacedAccess::words);
+        let claim = if self.kind() == "data race" { ", nothing orders them" } else { "" };
+        format!("{}: {first}, {second}{claim}", self.kind())
     }
 
     /// Which kind of failure it is, in two or three words.
@@ -86,6 +85,35 @@ pub struct RacedAccess {
     pub stack: Vec<String>,
 }
 
+impl RacedAccess {
+    /// The access in a few words: the process or the thread, the verb, the function without its signature, and the line.
+    fn words(&self) -> String {
+        let process = self.operation.as_ref().and_then(|operation| operation.split_once(':'));
+        let subject = process.map_or_else(|| format!("thread {}", self.thread), |(process, _)| process.to_owned());
+        let place = self.stack.first().map(|frame| match frame.rsplit_once(" at ") {
+            Some((function, place)) => {
+                format!(" in `{}` ({})", bare(function), place.rsplit('/').next().unwrap_or(place))
+            }
+            None => format!(" in {frame}"),
+        });
+        format!("{subject} {}{}", self.does, place.unwrap_or_default())
+    }
+}
+
+/// The name of a function without its path, its signature and its type arguments.
+fn bare(function: &str) -> String {
+    let mut depth = 0_usize;
+    let is_outside = |c: &char| {
+        depth += usize::from(*c == '<');
+        let is_outside = depth == 0;
+        depth -= usize::from(*c == '>' && depth > 0);
+        is_outside
+    };
+    let signature = function.split('(').next().unwrap_or(function);
+    let path: String = signature.chars().filter(is_outside).collect();
+    path.rsplit("::").next().filter(|name| !name.is_empty()).unwrap_or(function).to_owned()
+}
+
 const FREES: &str = "frees";
 
 /// What an access does, as a verb.
@@ -102,6 +130,28 @@ pub fn verb(access: &RacingAccess) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_race_is_a_line() {
+        let access = |operation: Option<&str>, does: &str, frame: &str| RacedAccess {
+            thread: 2,
+            operation: operation.map(str::to_owned),
+            does: does.to_owned(),
+            after_step: 7,
+            stack: vec![frame.to_owned()],
+        };
+        let put = access(Some("T1:0 Enqueue(1)"), "writes", "Queue<int>::push(int const&) at /src/queue.hpp:31");
+        let get = access(None, "reads", "queue::take at src/lib.rs:9");
+        insta::assert_snapshot!(
+            DataRace { accesses: [put.clone(), get] }.words(),
+            @"data race: T1 writes in `push` (queue.hpp:31), thread 2 reads in `take` (lib.rs:9), nothing orders them"
+        );
+        let free = access(None, FREES, "free");
+        insta::assert_snapshot!(
+            DataRace { accesses: [free, put] }.words(),
+            @"use after free: thread 2 frees in free, T1 writes in `push` (queue.hpp:31)"
+        );
+    }
 
     #[test]
     fn a_race_is_read_from_the_outcome() {

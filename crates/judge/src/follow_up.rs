@@ -59,14 +59,14 @@ pub(crate) fn commands(spec: &Named<'_>, asked: &CheckOptions, recording: &Recor
         Verdict::Rejected(rejection) => {
             let mut next = Vec::new();
             if !matches!(rejection.evidence, Evidence::Contradiction { .. }) {
-                next.push(command("all of it", format!("omnilink check --full {what}")));
+                next.push(command("full explanation", format!("omnilink check --full {what}")));
             }
             // The others take no assumptions.
             if asked.assume.is_empty() {
-                next.push(command("look at it", format!("omnilink view {what}")));
+                next.push(command("page", format!("omnilink view {what}")));
                 #[cfg(feature = "tla")]
                 if asked.level().class() == Class::Strong && matches!(spec, Named::Module(_)) && !recording.is_log() {
-                    next.push(command("ask TLC", format!("omnilink check {what} --tlc tla2tools.jar")));
+                    next.push(command("second opinion", format!("omnilink check {what} --tlc tla2tools.jar")));
                 }
             }
             next

@@ -84,7 +84,7 @@ fn a_rejected_log_names_the_missing_step_and_no_command_that_refuses_logs() {
     assert_eq!(report.verdict.word(), "rejected");
     assert!(report.next.iter().all(|command| !command.line.contains("--tlc")), "{:?}", report.next);
     let words = words(&report);
-    assert!(words.contains("with an unlogged step `Expire` before log:1"), "{words}");
+    assert!(words.contains("if `Expire` took place before log:1"), "{words}");
     assert!(!words.contains("`Next`"), "{words}");
 }
 

@@ -200,7 +200,7 @@ impl<'p> Explainer<'_, 'p> {
         let explained = stuck.first().map_or(0, |node| graph.nodes[*node as usize].placed);
         let what_ifs = self.what_ifs(&blocked, exceeded);
         let refs = blocked.iter().map(|event| self.report_builder.op(op_id(*event))).collect();
-        let sentence = self.sentence(&blocked, explained, graph.is_reduced);
+        let (sentence, details) = self.sentence(&blocked, explained, graph.is_reduced);
         let evidence = Evidence::Stuck(Stuck {
             states: states.iter().map(|state| shown_state(self.program, state)).collect(),
             groups: Vec::new(),
@@ -212,10 +212,11 @@ impl<'p> Explainer<'_, 'p> {
             what_ifs,
             window: None,
         });
-        Rejection { details: sentence.clone(), sentence, blocked: refs, explained: u64::from(explained), evidence }
+        Rejection { sentence, details, blocked: refs, explained: u64::from(explained), evidence }
     }
 
-    fn sentence(&self, blocked: &[usize], explained: u32, is_reduced: bool) -> String {
+    /// The sentence, and how far behaviors get.
+    fn sentence(&self, blocked: &[usize], explained: u32, is_reduced: bool) -> (String, String) {
         let total = self.bound.events.len();
         let name = |event: &usize| {
             let event = &self.bound.events[*event];
@@ -227,8 +228,16 @@ impl<'p> Explainer<'_, 'p> {
         };
         let names: Vec<String> = blocked.iter().take(4).map(name).collect();
         let more = if blocked.len() > 4 { format!(" and {} more", blocked.len() - 4) } else { String::new() };
-        match blocked.len() {
-            0 => "the specification has no initial state that the log allows".to_owned(),
+        let [first, others @ ..] = &names[..] else {
+            return ("the specification has no initial state that the log allows".to_owned(), String::new());
+        };
+        let others = match others.len() {
+            0 => String::new(),
+            1 => " or the other one that may be next".to_owned(),
+            _ => format!(" or the {} others that may be next", blocked.len() - 1),
+        };
+        let sentence = format!("no behavior gets past {first}{others}");
+        let details = match blocked.len() {
             // How many events can be explained at most is not known: a dead end is left before it is reached.
             count if is_reduced => {
                 let one_of = if count > 1 { "one of " } else { "" };
@@ -246,7 +255,8 @@ impl<'p> Explainer<'_, 'p> {
                 "at most {explained} of {total} events have an explanation, and none of them allows one of {}{more} next",
                 names.join(", ")
             ),
-        }
+        };
+        (sentence, details)
     }
 
     /// The last events of a path.
@@ -393,7 +403,33 @@ impl<'p> Explainer<'_, 'p> {
                 conjuncts: vec![conjunct],
             });
         }
+        if let Why::Guard(guard) = &mut why {
+            let mut choices = self.given_args(&alternative);
+            guard.choices.retain(|choice| choices.iter().all(|given| given.name != choice.name));
+            choices.append(&mut guard.choices);
+            guard.choices = choices;
+        }
         Reason { op, states, why }
+    }
+
+    /// The arguments of an action that the log gives.
+    fn given_args(&self, alternative: &Alternative) -> Vec<Field> {
+        let strings = &self.program.module.strings;
+        let field =
+            |name: &str, value: &Value| Field { name: name.to_owned(), value: value.display(strings).to_string() };
+        match &alternative.meaning {
+            Steps::Action(action, args) => {
+                let params = self.bound.actions[*action].params.iter().zip(args);
+                params.filter_map(|(param, arg)| Some(field(&param.name, arg.as_ref()?))).collect()
+            }
+            _ => {
+                let given = alternative.args.iter().filter_map(|(name, arg)| match arg {
+                    crate::bind::BoundArg::Value(value) => Some(field(name, value)),
+                    crate::bind::BoundArg::Chosen { .. } => None,
+                });
+                given.collect()
+            }
+        }
     }
 
     /// Why an alternative is not possible, in a few words.

@@ -27,7 +27,7 @@ pub fn vacuity(prepared: &Prepared, bound: &Bound, program: &Program, steps: &[T
     let skips = |event: &crate::Event| event.alternatives.iter().all(|alternative| alternative.meaning == Steps::Skip);
     let skipped = bound.events.iter().filter(|event| skips(event)).count();
     if skipped > 0 {
-        notes.push(format!("{skipped} of {} events are not steps", bound.events.len()));
+        notes.push(format!("the mapping skips {skipped} of {} events", bound.events.len()));
     }
     let taken: Vec<&str> = steps.iter().filter_map(|step| step.action.as_deref()).collect();
     let never: Vec<&str> =

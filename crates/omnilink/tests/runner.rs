@@ -44,7 +44,7 @@ fn check(words: &str) -> String {
     let page =
         fs::read_to_string(at("why.html")).map_or(String::new(), |page| format!("\npage: {}", page.len() > 100_000));
     let timeless = |line: &str| match line.starts_with(&here) {
-        true => line.split(" in ").next().unwrap_or(line).to_owned() + "\n",
+        true => line.split(" (").next().unwrap_or(line).to_owned() + "\n",
         false => format!("{line}\n"),
     };
     let printed = printed.lines().map(timeless);

@@ -484,7 +484,7 @@ fn a_violation_names_the_causal_chain() {
     assert_eq!(ops, [0, 1, 2, 4, 5, 7, 8].map(OpId));
     assert_eq!(
         reason,
-        "these operations come before each other: T0:0 precedes T0:1 in its session; T0:1 precedes T0:0 because T2:1 \
+        "T0:0 would have to come before itself: T0:0 precedes T0:1 in its session; T0:1 precedes T0:0 because T2:1 \
          read the value of T0:0, and T2:1 sees T0:1, a write of the same key (T0:1, then T0:2 in its session, read by \
          T1:0, then T1:1 in its session, read by T2:0, then T2:1 in its session)"
     );
@@ -496,8 +496,8 @@ fn a_violation_names_the_causal_chain() {
 fn a_read_of_the_initial_value_sees_no_write() {
     let history = sequential(&[(0, Write, 0, 1), (1, Read, 0, 1), (1, Read, 0, INITIAL)]);
     let check = |axioms| decide(&history, INITIAL, &axioms, Precedence::Program);
-    let reason = "T1:1 read the initial value, but T1:1 sees T0:0, a write of the same key (T1:0, before T1:1 in its \
-                  session, read the value of T0:0)";
+    let reason = "T1:1 read the initial value and missed T0:0: T1:1 sees T0:0, a write of the same key (T1:0, before \
+                  T1:1 in its session, read the value of T0:0)";
     let ops = vec![OpId(0), OpId(1), OpId(2)];
     assert_eq!(check(Axioms::MONOTONIC_READS), Decision::Violation { ops, reason: reason.to_owned() });
     assert!(matches!(check(Axioms::READ_MY_WRITES), Decision::Consistent(_)));

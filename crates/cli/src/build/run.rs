@@ -63,7 +63,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode, String> {
     let selection = Selection::parse(arguments);
     if is_harness && (selection.runs_nothing || is_of_rustdoc(&program)) {
         if is_of_rustdoc(&program) {
-            outln!("documentation examples are compiled into one program, which is not controlled");
+            sayln!("documentation examples are compiled into one program, which is not controlled");
         }
         return super::status(Command::new(&program).args(arguments)).map(super::code);
     }
@@ -109,7 +109,7 @@ fn scheduling(options: &RunOptions, testing: &Testing, program: &Path) -> Result
     let dfs = DfsOptions { bound: options.bound, every_schedule: options.scheduling.every_schedule };
     let order = options.scheduling.order(options.seed, false);
     let program = [program.to_string_lossy().into_owned()];
-    testing.scheduling(&program, options.schedule, order, dfs, &mut |said| outln!("{said}"))
+    testing.scheduling(&program, options.schedule, order, dfs, &mut |said| sayln!("{said}"))
 }
 
 /// Runs a program that is not a program of Rust tests.
@@ -127,8 +127,8 @@ fn run_program(
         Ok(ran) => ran,
         Err(error) => return Ok(print_campaign_error(error)),
     };
-    outln!("{}: {}", program.display(), verdict(options, &ran));
-    out!("{}", explored(&ran));
+    sayln!("{}: {}", program.display(), verdict(options, &ran));
+    say!("{}", explored(&ran));
     if let TestVerdict::Failed(failed) = &ran.verdict {
         print_failed(failed, &failed.run.ended);
         print_next(&testing.store, &failed.run.id);
@@ -153,7 +153,7 @@ fn run_tests(options: &RunOptions, testing: &Testing, program: &Path, selection:
         Ok(scheduling) => scheduling,
         Err(error) => return Ok(print_campaign_error(error)),
     };
-    outln!(
+    sayln!(
         "\nrunning {} under control: {}",
         counted(tests.len() as u64, "test"),
         described(options, testing, &scheduling)
@@ -161,18 +161,18 @@ fn run_tests(options: &RunOptions, testing: &Testing, program: &Path, selection:
     let (mut counts, mut failures, mut exit) = (Counts::default(), Vec::new(), Exit::Accepted);
     for Listed { name, is_ignored } in &tests {
         if *is_ignored {
-            outln!("test {} ... ignored", clean(name));
+            sayln!("test {} ... ignored", clean(name));
             counts.ignored += 1;
             continue;
         }
         let command = std::iter::once(program.to_string_lossy().into_owned()).chain(arguments_for(name));
         match testing.run(name, &command.collect::<Vec<_>>(), &scheduling) {
             Ok(ran) => {
-                outln!("test {} ... {}", clean(name), verdict(options, &ran));
-                out!("{}", explored(&ran));
+                sayln!("test {} ... {}", clean(name), verdict(options, &ran));
+                say!("{}", explored(&ran));
                 if selection.shows_output {
                     let output = own_output(&ran.output, name);
-                    output.lines().for_each(|line| outln!("    | {}", clean(line)));
+                    output.lines().for_each(|line| sayln!("    | {}", clean(line)));
                 }
                 exit = exit.max(exit_of(&ran.verdict));
                 match ran.verdict {
@@ -183,7 +183,7 @@ fn run_tests(options: &RunOptions, testing: &Testing, program: &Path, selection:
                 }
             }
             Err(error) => {
-                outln!("test {} ... not run", clean(name));
+                sayln!("test {} ... not run", clean(name));
                 counts.errors += 1;
                 exit = exit.max(print_campaign_error(error));
             }
@@ -265,14 +265,14 @@ fn print_failures(store: &Store, failures: &[(&String, Box<FailedTest>)]) {
     if failures.is_empty() {
         return;
     }
-    outln!("\nfailures:");
+    sayln!("\nfailures:");
     for (name, failed) in failures {
-        outln!("\n---- {} ----", clean(name));
+        sayln!("\n---- {} ----", clean(name));
         print_failed(failed, &shortened(&failed.run.ended, name));
     }
-    outln!("\nfailures:");
+    sayln!("\nfailures:");
     for (name, failed) in failures {
-        outln!("    {} ({})", clean(name), failed.run.id);
+        sayln!("    {} ({})", clean(name), failed.run.id);
     }
     if let [(_, failed), ..] = failures {
         print_next(store, &failed.run.id);
@@ -318,11 +318,11 @@ fn print_failed(failed: &FailedTest, ended: &Ended) {
     let repeats = match &failed.run.controlled {
         _ if matches!(failed.run.ended, Ended::TimedOut { .. }) => "",
         Some(controlled) if controlled.repeats => "; replayed once in a fresh process: identical",
-        _ => "; could not be replayed in a fresh process: the test does something that is not the same every time",
+        _ => "; a replay in a fresh process is not identical: the test is not deterministic",
     };
-    outln!("  kept as {}{repeats}", failed.run.id);
+    sayln!("  kept as {}{repeats}", failed.run.id);
     for note in &failed.notes {
-        outln!("  {}", note.text());
+        sayln!("  {}", note.text());
     }
 }
 
@@ -331,9 +331,9 @@ fn print_next(store: &Store, id: &str) {
     let here = std::env::var_os(CALLED_IN).map(PathBuf::from).or_else(|| std::env::current_dir().ok());
     let relative = here.and_then(|here| store.directory().strip_prefix(here).ok().map(Path::to_owned));
     let store = store_option(&relative.map_or_else(|| store.clone(), Store::at));
-    outln!("\n  again        omnilink replay {id}{store}");
-    outln!("  simpler      omnilink shrink {id}{store}");
-    outln!("  in gdb       omnilink debug {id}{store}");
+    sayln!("\n  replay       omnilink replay {id}{store}");
+    sayln!("  shrink       omnilink shrink {id}{store}");
+    sayln!("  debug        omnilink debug {id}{store}");
 }
 
 fn print_summary(exit: Exit, counts: &Counts, failed: usize, took: Duration) {
@@ -348,7 +348,7 @@ fn print_summary(exit: Exit, counts: &Counts, failed: usize, took: Duration) {
     let some = [(*inconclusive, "inconclusive"), (*errors, "not run")].into_iter().filter(|(count, _)| *count > 0);
     let some: String = some.map(|(count, what)| format!(" {count} {what};")).collect();
     let took = took.as_secs_f64();
-    outln!(
+    sayln!(
         "\ntest result: {result}. {passed} passed; {failed} failed;{some} {ignored} ignored; finished in {took:.1} s\n"
     );
 }

@@ -59,7 +59,7 @@ fn print_verdict(replay: &Replay, ended: &Ended, report: Option<Report>) -> Exit
     let mut verdict = Exit::Accepted;
     if let Some(mut report) = report {
         report.next.clear(); // The trace is about to be deleted.
-        out!("{}", omnilink_report::text(&report, Detail::Brief, true));
+        out!("{}", omnilink_report::text_within(&report, Detail::Brief, true, crate::terminal::width()));
         verdict = exit_of(&report);
     }
     let race = replay.run.raced();

@@ -109,8 +109,8 @@ impl Search<'_> {
             if args.format == Output::Human {
                 let (tests, schedules) = (counted(tests.len() as u64, "test"), described(&exploration));
                 match size {
-                    Some(size) => outln!("{size}: {tests}; schedules: {schedules}"),
-                    None => outln!("{tests} of {}; schedules: {schedules}", self.session.described_object()),
+                    Some(size) => sayln!("{size}: {tests}; schedules: {schedules}"),
+                    None => sayln!("{tests} of {}; schedules: {schedules}", self.session.described_object()),
                 }
             }
             if self.run_round(&tests, &exploration)?.is_break() {
@@ -178,7 +178,7 @@ impl Search<'_> {
         // It may take a while until it is smaller.
         let is_said = is_human && session.accepted.is_empty();
         if is_said {
-            display.suspend(|| outln!("\n{first}"));
+            display.suspend(|| sayln!("\n{first}"));
         }
         let tested = match session.args.no_reduce {
             true => tested,
@@ -190,7 +190,7 @@ impl Search<'_> {
                         display.show(format!("making it smaller: {}", clean(&test.to_string())));
                     });
                 if is_human && until.is_some_and(|until| Instant::now() >= until) {
-                    display.suspend(|| outln!("time is over: a smaller test may fail, too"));
+                    display.suspend(|| sayln!("time is over: a smaller test may fail, too"));
                 }
                 reduced.map_err(|error| display.suspend(|| print_campaign_error(error)))?
             }
@@ -200,7 +200,7 @@ impl Search<'_> {
         if let Some(Accepted { test, reason }) = accepted {
             self.results.push(json(named, &tested, None, Some(reason)));
             if is_human {
-                display.suspend(|| outln!("\n{}: fails as accepted: {}", clean(test), clean(reason)));
+                display.suspend(|| sayln!("\n{}: fails as accepted: {}", clean(test), clean(reason)));
             }
             return Ok(true);
         }
@@ -209,7 +209,7 @@ impl Search<'_> {
         if is_human {
             display.suspend(|| {
                 if !is_said {
-                    outln!("\n{first}");
+                    sayln!("\n{first}");
                 }
                 session.print_failure(named, &tested, kept.as_deref());
             });
@@ -222,13 +222,13 @@ impl Session<'_> {
     fn run(&self, rounds: Vec<Round>) -> Result<Exit, Exit> {
         let args = self.args;
         if args.calls {
-            self.object.calls().iter().for_each(|call| outln!("{}", clean(call)));
+            self.object.calls().iter().for_each(|call| sayln!("{}", clean(call)));
             return Ok(Exit::Accepted);
         }
         let (time, is_growing) = (Round::time(&rounds, args), rounds.len() > 1);
         if args.format == Output::Human && is_growing {
             let time = time.map(|time| format!(", at most {}", humantime::format_duration(time))).unwrap_or_default();
-            outln!("random tests of growing sizes{time}, of {}", self.described_object());
+            sayln!("random tests of growing sizes{time}, of {}", self.described_object());
         }
         let mut search = Search {
             session: self,
@@ -244,7 +244,7 @@ impl Session<'_> {
         search.display.clear();
         searched?;
         match args.format {
-            Output::Human => out!("{}", search.summary.text()),
+            Output::Human => say!("{}", search.summary.text()),
             Output::Json => outln!("{:#}", json!({ "schema": "omnilink.lineup/1", "tests": search.results })),
         }
         Ok(search.summary.exit())
@@ -271,7 +271,7 @@ impl Session<'_> {
         let is_human = args.format == Output::Human;
         let mut tell = |now: String| {
             if is_human && *said != now {
-                outln!("{now}");
+                sayln!("{now}");
                 *said = now;
             }
         };
@@ -299,7 +299,7 @@ impl Session<'_> {
         match before.difference(observations) {
             None => Ok(()),
             Some(difference) => {
-                outln!("{}: the object behaves differently: {}", clean(&about), clean(&difference));
+                sayln!("{}: the object behaves differently: {}", clean(&about), clean(&difference));
                 Err(Exit::Rejected)
             }
         }
@@ -309,14 +309,14 @@ impl Session<'_> {
     fn print_failure(&self, named: &Named, tested: &Tested, kept: Option<&str>) {
         let Tested { test, verdict, .. } = tested;
         if *test != named.test {
-            outln!("smallest test that fails alike: {}", clean(&test.to_string()));
+            sayln!("smallest test that fails the same way: {}", clean(&test.to_string()));
         }
         match verdict {
             LineupVerdict::Nondeterministic(difference) => {
-                outln!("\n{}", clean(&difference.headline(test)));
-                outln!("\n  one serial run     {}", clean(&difference.earlier.display(test)));
-                outln!("  another            {}", clean(&difference.later.display(test)));
-                outln!(
+                sayln!("\n{}", clean(&difference.headline(test)));
+                sayln!("\n  one serial run     {}", clean(&difference.earlier.display(test)));
+                sayln!("  another            {}", clean(&difference.later.display(test)));
+                sayln!(
                     "\nIf answers are meant to vary, use a specification that allows them all. If the object keeps something \
                      outside of itself on purpose, such as a global counter, `--isolate` starts a process for every run."
                 );
@@ -324,11 +324,11 @@ impl Session<'_> {
             LineupVerdict::Unexplained(unexplained) => self.print_unexplained(test, unexplained, kept),
             LineupVerdict::Raced(raced) => self.print_raced(raced, kept),
             LineupVerdict::Broken(ended) => {
-                outln!("\nin a serial execution:");
+                sayln!("\nin a serial execution:");
                 print_end(ended);
             }
             LineupVerdict::Crashed(crashed) => {
-                outln!("\nin a concurrent execution:");
+                sayln!("\nin a concurrent execution:");
                 print_end(&crashed.run.ran.ended);
                 self.print_kept(crashed.controlled.as_ref(), kept);
             }
@@ -338,18 +338,18 @@ impl Session<'_> {
             | LineupVerdict::Interrupted => {}
         }
         if let Some(isolated) = tested.isolated {
-            outln!("each execution had a process of its own: {}", isolated.reason());
+            sayln!("each execution had a process of its own: {}", isolated.reason());
         }
     }
 
     fn print_unexplained(&self, test: &Test, unexplained: &Unexplained, kept: Option<&str>) {
         let Unexplained { observed, failure, run, controlled } = unexplained;
-        outln!("\n{}\n", clean(&omnilink_lineup::headline(test, failure)));
-        omnilink_lineup::columns(test, observed).iter().for_each(|line| outln!("  {}", clean(line)));
+        sayln!("\n{}\n", clean(&omnilink_lineup::headline(test, failure)));
+        omnilink_lineup::columns(test, observed).iter().for_each(|line| sayln!("  {}", clean(line)));
         for closest in &failure.closest {
-            outln!("\nclosest serial run: {}", clean(&closest.run.display(test)));
+            sayln!("\nclosest serial run: {}", clean(&closest.run.display(test)));
             for differing in &closest.differing {
-                outln!(
+                sayln!(
                     "  there `{}` of thread {} {}, here it {}",
                     clean(test.call(differing.place)),
                     differing.place.thread,
@@ -363,17 +363,17 @@ impl Session<'_> {
     }
 
     fn print_raced(&self, raced: &Raced, kept: Option<&str>) {
-        outln!();
+        sayln!();
         match &raced.race {
             Some(race) => print_race(race),
-            None => outln!("  {}", clean(&raced.cause)),
+            None => sayln!("  {}", clean(&raced.cause)),
         }
         self.print_kept(raced.controlled.as_ref(), kept);
     }
 
     fn print_kept(&self, controlled: Option<&Controlled>, kept: Option<&str>) {
         controlled.iter().for_each(|controlled| print_outdated_reads(controlled.outdated_reads));
-        outln!(
+        sayln!(
             "\n{}",
             match controlled.map(|controlled| controlled.repeats) {
                 Some(true) => "run again in a fresh process: identical",
@@ -383,9 +383,9 @@ impl Session<'_> {
             }
         );
         if let Some(id) = kept {
-            outln!("kept as {id}: {}\n", self.store.path(id).display());
+            sayln!("kept as {id}: {}\n", self.store.path(id).display());
             if controlled.is_some() {
-                outln!("  again        omnilink replay {id}{}", store_option(&self.store));
+                sayln!("  replay       omnilink replay {id}{}", store_option(&self.store));
             }
         }
     }
@@ -403,9 +403,9 @@ fn print_waiting(test: &Test, ended: &Ended) {
             _ if has_own_threads => format!("thread {thread} of the program"),
             thread => format!("thread {}", thread - 1),
         };
-        outln!("\n{name} {}", clean(doing));
+        sayln!("\n{name} {}", clean(doing));
         let is_recorder = |frame: &&String| ["omnilink::", "omnilink_record::"].iter().any(|path| frame.contains(path));
-        stack.iter().take_while(|frame| !is_recorder(frame)).for_each(|frame| outln!("  in {}", clean(frame)));
+        stack.iter().take_while(|frame| !is_recorder(frame)).for_each(|frame| sayln!("  in {}", clean(frame)));
     }
 }
 

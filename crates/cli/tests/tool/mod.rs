@@ -58,11 +58,18 @@ pub(crate) fn example(name: &str, example: &str, files: &[(&str, &str)]) -> Path
     directory
 }
 
-/// The text with `in 1.2 ms` at the end of a line replaced by `in TIME`.
+/// The text with `in 1.2 ms` or `(8 ms)` at the end of a line replaced by `in TIME` or `(TIME)`.
 fn without_times(text: &str) -> String {
     let timeless = |line: &str| {
-        let found = line.rsplit_once(" in ").filter(|(_, time)| time.ends_with(" ms") || time.ends_with(" s"));
-        found.map_or(format!("{line}\n"), |(before, _)| format!("{before} in TIME\n"))
+        let is_time = |text: &str| {
+            let digits = text.strip_suffix(" ms").or_else(|| text.strip_suffix(" s"));
+            digits.is_some_and(|digits| digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',')))
+        };
+        let end =
+            line.rsplit_once(" in ").filter(|(_, time)| is_time(time)).map(|(before, _)| format!("{before} in TIME"));
+        let brackets = || line.rsplit_once(" (").filter(|(_, time)| time.strip_suffix(')').is_some_and(is_time));
+        let found = end.or_else(|| brackets().map(|(before, _)| format!("{before} (TIME)")));
+        found.unwrap_or_else(|| line.to_owned()) + "\n"
     };
     text.lines().map(timeless).collect()
 }

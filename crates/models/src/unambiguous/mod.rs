@@ -32,7 +32,7 @@ pub enum Decision {
     Violation {
         /// Operations that cannot be ordered, regardless of the others.
         ops: Vec<OpId>,
-        /// Why they cannot.
+        /// Why they cannot: a claim, and mostly a colon and its proof.
         reason: String,
     },
     /// The procedure does not apply, for this reason.

@@ -95,6 +95,12 @@ impl<T> Names<'_, T> {
         }
     }
 
+    /// The process of an operation.
+    fn process(&self, place: usize) -> String {
+        let name = self.history.name(self.history.ops()[place].id);
+        name.rsplit_once(':').map_or(name.clone(), |(process, _)| process.to_owned())
+    }
+
     fn violation(&self, mut places: Vec<usize>, reason: String) -> Decision {
         places.sort_unstable();
         places.dedup();
@@ -423,6 +429,25 @@ impl<'a, T> Procedure<'a, T> {
         names.atoms.value(self.values[self.versions[version].value].atom)
     }
 
+    /// The act of an operation in the past, after another verb: `T1 read 2`, `T1 had written 2`.
+    fn act(&self, place: usize, is_earlier: bool, names: &Names<'_, T>) -> String {
+        let value = |value: usize| names.atoms.value(self.values[value].atom);
+        let process = names.process(place);
+        match (self.uses[place], is_earlier) {
+            (Use::Read { of } | Use::Miss { of }, false) => format!("{process} read {}", value(of)),
+            (Use::Read { of } | Use::Miss { of }, true) => format!("{process} had read {}", value(of)),
+            (Use::Write { to }, false) => format!("{process} wrote {}", value(to)),
+            (Use::Write { to }, true) => format!("{process} had written {}", value(to)),
+            (Use::Replace { from, to }, false) => format!("{process} replaced {} by {}", value(from), value(to)),
+            (Use::Replace { from, to }, true) => format!("{process} had replaced {} by {}", value(from), value(to)),
+        }
+    }
+
+    /// An operation after one that comes before it.
+    fn acts(&self, pair: Before, names: &Names<'_, T>) -> String {
+        format!("{} after {}", self.act(pair.second, false, names), self.act(pair.first, true, names))
+    }
+
     /// The violation that an operation came before another one of its block that it needs.
     fn wrong_block(&self, wrong: Before, names: &Names<'_, T>) -> Decision {
         let (later, earlier) = (self.version_of[wrong.first], self.version_of[wrong.second]);
@@ -525,15 +550,15 @@ impl<'a, T> Procedure<'a, T> {
     fn wrong_blocks(&self, block: &Block, there: Before, back: Before, names: &Names<'_, T>) -> Decision {
         if block.is_initial() {
             let places = [self.linked(NONE, back.second), self.linked(back.first, back.first)].concat();
-            let (name, other) =
-                (self.block_name(NONE, back.second, names), self.block_name(back.first, back.first, names));
-            return names.violation(places, format!("{name} was there after {other}: {}", names.before(back)));
+            let initial = self.block_name(NONE, back.second, names);
+            let claim = format!("{}, but {initial} comes first", self.acts(back, names));
+            return names.violation(places, format!("{claim}: {}", names.before(back)));
         }
         let places = [self.linked(there.first, back.second), self.linked(there.second, back.first)].concat();
         let (name, other) =
             (self.block_name(there.first, back.second, names), self.block_name(there.second, back.first, names));
-        let (there, back) = (names.before(there), names.before(back));
-        names.violation(places, format!("{name} was there before {other} and after it: {there}, and {back}"))
+        let claim = format!("{}, but {name} was there before {other}", self.acts(back, names));
+        names.violation(places, format!("{claim}: {}, and {}", names.before(there), names.before(back)))
     }
 
     /// Sorts blocks with the same reach by the operations that touch.
@@ -597,8 +622,10 @@ impl<'a, T> Procedure<'a, T> {
         let names_of: Vec<String> =
             circle.iter().rev().map(|pair| self.block_name(pair.first, pair.first, names)).collect();
         let sentences: Vec<String> = circle.iter().rev().map(|&pair| names.before(pair)).collect();
-        let around = names_of.iter().cycle().take(names_of.len() + 1).cloned().collect::<Vec<_>>().join(" before ");
-        names.violation(places, format!("{around}: {}", sentences.join(", and ")))
+        let next = names_of.iter().cycle().skip(1);
+        let pairs: Vec<String> =
+            names_of.iter().zip(next).map(|(name, next)| format!("{name} before {next}")).collect();
+        names.violation(places, format!("{}: {}", pairs.join(" and "), sentences.join(", and ")))
     }
 
     /// The operations of all blocks, one block after another.

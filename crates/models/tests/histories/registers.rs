@@ -275,13 +275,13 @@ fn reason(spec: &str, rows: &[&str]) -> String {
 fn violations_are_explained() {
     let register = |rows: &[&str]| reason("register:initial=0", rows);
     insta::assert_snapshot!(register(&["T0 [0 1] read() = 7"]), @"7 was never written: T0:0 read() = 7 [0 1] (1)");
-    insta::assert_snapshot!(register(&["T0 [0 1] write(1)", "T1 [2 3] read() = 0"]), @"the initial value 0 was there after 1: T0:0 write(1) [0 1] ended before T1:0 read() = 0 [2 3] began (2)");
+    insta::assert_snapshot!(register(&["T0 [0 1] write(1)", "T1 [2 3] read() = 0"]), @"T1 read 0 after T0 had written 1, but the initial value 0 comes first: T0:0 write(1) [0 1] ended before T1:0 read() = 0 [2 3] began (2)");
     insta::assert_snapshot!(register(&["T0 [0 1] read() = 1", "T1 [2 3] write(1)"]), @"1 was read before it was written: T0:0 read() = 1 [0 1] ended before T1:0 write(1) [2 3] began (2)");
     insta::assert_snapshot!(
-        register(&["T0 [0 1] write(1)", "T1 [2 3] write(2)", "T0 [4 5] read() = 1", "T1 [6 7] read() = 2"]), @"1 was there before 2 and after it: T0:0 write(1) [0 1] ended before T1:1 read() = 2 [6 7] began, and T1:0 write(2) [2 3] ended before T0:1 read() = 1 [4 5] began (4)"
+        register(&["T0 [0 1] write(1)", "T1 [2 3] write(2)", "T0 [4 5] read() = 1", "T1 [6 7] read() = 2"]), @"T0 read 1 after T1 had written 2, but 1 was there before 2: T0:0 write(1) [0 1] ended before T1:1 read() = 2 [6 7] began, and T1:0 write(2) [2 3] ended before T0:1 read() = 1 [4 5] began (4)"
     );
     insta::assert_snapshot!(
-        register(&["T0 [0 9] write(1)", "T0 [9 12] read() = 2", "T1 [5 9] write(2)", "T1 [9 12] read() = 1"]), @"2 before 1 before 2: T1:0 write(2) [5 9] comes before T1:1 read() = 1 [9 12] in their process, and T0:0 write(1) [0 9] comes before T0:1 read() = 2 [9 12] in their process (4)"
+        register(&["T0 [0 9] write(1)", "T0 [9 12] read() = 2", "T1 [5 9] write(2)", "T1 [9 12] read() = 1"]), @"2 before 1 and 1 before 2: T1:0 write(2) [5 9] comes before T1:1 read() = 1 [9 12] in their process, and T0:0 write(1) [0 9] comes before T0:1 read() = 2 [9 12] in their process (4)"
     );
     let cas = |rows: &[&str]| reason("cas-register:initial=0", rows);
     insta::assert_snapshot!(cas(&["T0 [0 1] cas(0, 1)", "T1 [0 1] cas(0, 2)"]), @"0 was replaced twice: T0:0 cas(0, 1) = TRUE [0 1], and T1:0 cas(0, 2) = TRUE [0 1] (2)");
@@ -292,7 +292,7 @@ fn violations_are_explained() {
         cas(&["T0 [0 1] write(1)", "T1 [2 3] cas(1, 2) = FALSE", "T0 [4 5] read() = 1"]), @"1 was there all the time: T0:0 write(1) [0 1] ended before T1:0 cas(1, 2) = FALSE [2 3] began, and T1:0 cas(1, 2) = FALSE [2 3] ended before T0:1 read() = 1 [4 5] began (3)"
     );
     insta::assert_snapshot!(
-        cas(&["T2 [0 9] write(5)", "T0 [0 ...] write(1)", "T1 [0 ...] cas(1, 2)", "T3 [0 1] read() = 2", "T4 [2 3] read() = 5", "T5 [4 5] read() = 2"]), @"2 was there before 5 and after it: T3:0 read() = 2 [0 1] ended before T4:0 read() = 5 [2 3] began, and T4:0 read() = 5 [2 3] ended before T5:0 read() = 2 [4 5] began (5)"
+        cas(&["T2 [0 9] write(5)", "T0 [0 ...] write(1)", "T1 [0 ...] cas(1, 2)", "T3 [0 1] read() = 2", "T4 [2 3] read() = 5", "T5 [4 5] read() = 2"]), @"T5 read 2 after T4 had read 5, but 2 was there before 5: T3:0 read() = 2 [0 1] ended before T4:0 read() = 5 [2 3] began, and T4:0 read() = 5 [2 3] ended before T5:0 read() = 2 [4 5] began (5)"
     );
     let kv = |rows: &[&str]| reason("kv", rows);
     insta::assert_snapshot!(

@@ -1,12 +1,13 @@
 //! The false conjunct that a sentence is about: the one of the nearest state.
 //!
 //! A state is near if few conjuncts of the action are false or were not reached there, and if the values that the false
-//! one compares differ in few places. Of equally near conjuncts, the one that is false in the most states counts.
+//! one compares differ in few places. Of equally near conjuncts, the one with the fewest values counts, then the one that
+//! is false in the most states.
 
 use std::cmp::Reverse;
 
 use super::room::Room;
-use super::syntax::{elements, is_empty, is_literal, is_name, nearest, relation, root, split, unwrapped};
+use super::syntax::{elements, is_empty, is_literal, is_path, nearest, relation, root, split, unwrapped};
 use crate::data::{Conjunct, Field, Guard, Outcome, Reason, Rejection, Span, Stuck, Why};
 
 /// A false conjunct.
@@ -54,7 +55,7 @@ impl<'a> Blamed<'a> {
             }
         }
         let mut all: Vec<Blamed<'a>> = found.into_iter().map(|(_, blamed)| blamed).collect();
-        all.sort_by_key(|blamed| (blamed.distance, Reverse(blamed.states.len())));
+        all.sort_by_key(|blamed| (blamed.distance, blamed.spread(), Reverse(blamed.states.len())));
         all
     }
 
@@ -91,6 +92,11 @@ impl<'a> Blamed<'a> {
         }
     }
 
+    /// The number of different values of the subexpression that has the most.
+    fn spread(&self) -> usize {
+        self.values.iter().filter_map(|(_, values)| Some(unique(values.as_deref()?).len())).max().unwrap_or(0)
+    }
+
     /// The values of an expression in all the states, in the order of the states.
     fn values_of(&self, text: &str) -> Option<&[&'a str]> {
         self.values.iter().find(|(known, _)| *known == text)?.1.as_deref()
@@ -110,8 +116,8 @@ impl<'a> Blamed<'a> {
         let told = self.values.iter().filter(|(text, _)| *text != self.text);
         let told = told.filter_map(|(text, values)| {
             let values = unique(values.as_deref()?);
-            (values != [*text] && !is_boolean(&values))
-                .then(|| format!("`{}` is {}", room.code(text), room.either(&values)))
+            let (code, value) = (room.code(text), room.either(&values));
+            (values != [*text] && code != value && !is_boolean(&values)).then(|| format!("`{code}` is {value}"))
         });
         told.take(2).collect::<Vec<_>>().join(", ")
     }
@@ -131,21 +137,41 @@ impl<'a> Blamed<'a> {
         match sign {
             "=" => {
                 let [spec, given] = sides(stuck, left, right);
-                let (has, wanted) = (self.distinct(spec)?, self.distinct(given)?);
-                let given = if wanted.is_empty() { room.value(given) } else { room.either(&wanted) };
+                // A name without a value is that of a model value.
+                let wanted = self.distinct(given).or_else(|| is_path(given).then(Vec::new))?;
+                let has = self.distinct(spec)?;
+                if let ([has], [wanted]) = (&has[..], &wanted[..])
+                    && let Some(lacking) = lacking(has, wanted, room)
+                {
+                    return Some(format!("`{}` lacks {lacking}", room.code(spec)));
+                }
+                let given = match &wanted[..] {
+                    [] if is_empty(given) => "empty".to_owned(),
+                    [] => room.value(given),
+                    wanted => room.either(wanted),
+                };
                 match has[..] {
                     [] => Some(format!("`{}` is {given}, not {}", room.code(left), room.value(spec))),
                     _ => Some(format!("`{}` is {}, not {given}", room.code(spec), room.either(&has))),
                 }
             }
             "#" | "/=" if is_empty(right) => Some(format!("`{}` is empty", room.code(left))),
+            "#" | "/=" => match self.distinct(left)?[..] {
+                [only] => Some(format!("`{}` is {}", room.code(left), room.value(only))),
+                _ => None,
+            },
             "\\in" => {
                 let has = unique(self.values_of(right)?);
                 if has.iter().all(|set| is_empty(set)) {
                     return Some(format!("`{}` is empty", room.code(right)));
                 }
-                let [element] = self.distinct(left)?[..] else { return None };
-                Some(self.not_in(element, &has, right, room))
+                match self.distinct(left)?[..] {
+                    [element] if room.has(element) || left == element || !is_path(left) => {
+                        Some(self.not_in(element, &has, right, room))
+                    }
+                    _ if is_path(left) => Some(format!("`{}` is not in `{}`", room.code(left), room.code(right))),
+                    _ => Some(format!("no such element is in `{}`", room.code(right))),
+                }
             }
             _ => None,
         }
@@ -189,6 +215,17 @@ fn differing(conjunct: &Conjunct, place: usize) -> usize {
     }
 }
 
+/// The elements that a set lacks, if it has no others and is too long to be shown.
+fn lacking(set: &str, wanted: &str, room: Room<'_>) -> Option<String> {
+    let is_set = |text: &str| text.starts_with('{');
+    if !is_set(set) || !is_set(wanted) || (room.has(set) && room.has(wanted)) {
+        return None;
+    }
+    let (has, wanted) = (elements(set)?, elements(wanted)?);
+    let lacking: Vec<&str> = wanted.iter().filter(|element| !has.contains(element)).copied().collect();
+    (!lacking.is_empty() && has.iter().all(|element| wanted.contains(element))).then(|| room.all(&lacking))
+}
+
 fn differing_parts(left: &str, right: &str) -> usize {
     match (parts(left), parts(right)) {
         (Some(left), Some(right)) => {
@@ -206,7 +243,7 @@ fn parts(value: &str) -> Option<Vec<&str>> {
 }
 
 /// The fields of a record that another one with the same fields has with other values: `says |-> "commit"`.
-fn other_fields(record: &str, other: &str) -> Option<String> {
+pub(super) fn other_fields(record: &str, other: &str) -> Option<String> {
     if !record.starts_with('[') {
         return None;
     }
@@ -215,13 +252,13 @@ fn other_fields(record: &str, other: &str) -> Option<String> {
     let is_same = fields.iter().map(name).eq(others.iter().map(name));
     let differing: Vec<&str> =
         fields.iter().zip(&others).filter(|(field, other)| field != other).map(|(field, _)| *field).collect();
-    (is_same && !differing.is_empty()).then(|| differing.join(", "))
+    (is_same && !differing.is_empty()).then(|| differing.join(", ").replace(" |-> ", " = "))
 }
 
 /// The side of an equation that the specification computes, and the other one.
 pub(super) fn sides<'t>(stuck: &Stuck, left: &'t str, right: &'t str) -> [&'t str; 2] {
     // A name that is not a variable, or a path from one: a field of a logged event.
-    let is_given = |text: &str| text.split('.').all(is_name) && !is_variable(stuck, root(text));
+    let is_given = |text: &str| is_path(text) && !is_variable(stuck, root(text));
     match (is_literal(left), is_literal(right)) {
         (false, true) if is_given(left) => [right, left],
         (true, false) if is_given(right) => [left, right],

@@ -125,21 +125,25 @@ impl Headline {
         let Some(nearest) = blamed.next() else { return Headline::of_excluded(scene, rejection) };
         let others = stuck.states.len() - nearest.states.len();
         let bound = [&op.args[..], nearest.choices];
-        let tail = elsewhere(others);
+        let tails = [elsewhere(others), if others > 0 { "; others fail elsewhere".to_owned() } else { String::new() }];
+        let tail = &tails[0];
         let told = |room: Room<'_>| scene.told(&nearest, room);
         let after = |room: Room<'_>| {
-            let Told { sentence, .. } = told(room)?;
-            // The later of two operations replaces the state that contradicts it.
-            let sentence = sentence.strip_suffix(", which did not have it").unwrap_or(&sentence);
+            let Told { sentence, .. } = told(room).filter(|told| told.is_turned)?;
             Some(format!("{sentence}{}{tail}", scene.after(room)?))
         };
-        let plain = |room: Room<'_>| Some(told(room)?.sentence + &tail);
-        let refused = |room: Room<'_>| Some(scene.refused(&nearest.fact(stuck, room), room) + &tail);
+        let plain = |room: Room<'_>| {
+            let Told { sentence, end, .. } = told(room)?;
+            Some(format!("{sentence}{end}{tail}"))
+        };
+        let refused = |room: Room<'_>| Some(scene.refused(&nearest.fact(stuck, room), room) + tail);
+        let briefly = |room: Room<'_>| Some(scene.refused_briefly(&nearest.fact(stuck, room)) + tail);
+        let shortest = |room: Room<'_>| Some(scene.refused_briefly(&nearest.fact(stuck, room)) + &tails[1]);
         let twice = |room: Room<'_>| scene.taken_twice(room);
         let sentence = match (scene.taken_twice(Room::wide()), told(Room::wide())) {
             (Some(_), _) => fitting(bound, &[&twice]),
             (None, Some(_)) => fitting(bound, &[&after, &plain]),
-            (None, None) => fitting(bound, &[&refused]),
+            (None, None) => fitting(bound, &[&refused, &briefly, &shortest]),
         };
         if op.line().is_some() {
             return Some(Headline { sentence, details: None });

@@ -33,6 +33,17 @@ impl<'a> Room<'a> {
         brief(text, self.value)
     }
 
+    /// True if a value is not cut.
+    pub(super) fn has(&self, text: &str) -> bool {
+        text.width() <= self.value
+    }
+
+    /// All of several values.
+    pub(super) fn all(&self, values: &[&str]) -> String {
+        let values: Vec<String> = sorted(values).into_iter().map(|value| self.value(value)).collect();
+        list(&values, "and", ALTERNATIVES)
+    }
+
     /// The width of values.
     pub(super) fn width(&self) -> usize {
         self.value

@@ -47,6 +47,11 @@ pub(super) fn is_name(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || c == '_') && text.chars().any(char::is_alphabetic)
 }
 
+/// True for a name, or a field of one.
+pub(super) fn is_path(text: &str) -> bool {
+    text.split('.').all(is_name)
+}
+
 pub(super) fn is_empty(text: &str) -> bool {
     matches!(text, "<<>>" | "{}" | "<< >>" | "{ }")
 }

@@ -2,7 +2,7 @@
 //!
 //! A sentence says that an operation came after another one only if that one had returned before it began.
 
-use super::blame::{Blamed, is_variable, sides, value_of};
+use super::blame::{Blamed, is_variable, other_fields, sides, unique, value_of};
 use super::room::Room;
 use super::syntax::{elements, is_empty, is_literal, is_name, is_place, relation, root, tokens};
 use crate::data::{Field, Legal, Operation, Order, Report, Stuck};
@@ -16,15 +16,20 @@ pub(super) struct Scene<'a> {
     pub(super) op: &'a Operation,
 }
 
-/// A sentence, and the value that the specification has instead, if it is one.
+/// A sentence about an operation.
 pub(super) struct Told {
     pub(super) sentence: String,
+    /// The end that a later operation explains better, such as `, which did not have it`.
+    pub(super) end: &'static str,
+    /// True if the operation that made this one illegal may follow.
+    pub(super) is_turned: bool,
+    /// The value that the specification has instead, if it is one.
     pub(super) value: Option<String>,
 }
 
 impl Told {
-    fn of(sentence: String) -> Option<Told> {
-        Some(Told { sentence, value: None })
+    fn of(sentence: String, end: &'static str, is_turned: bool) -> Option<Told> {
+        Some(Told { sentence, end, is_turned, value: None })
     }
 }
 
@@ -43,8 +48,17 @@ impl<'a> Scene<'a> {
     /// The sentence without a template.
     pub(super) fn refused(&self, fact: &str, room: Room<'_>) -> String {
         match self.op.line() {
-            Some(_) => format!("{} no behavior allows `{}`: {fact}", self.actor(), self.op.short(room.width())),
+            Some(_) => format!("{} `{}` is not legal: {fact}", self.actor(), self.op.short(room.width())),
             None => format!("no order allows {}: {fact}", self.object(room)),
+        }
+    }
+
+    /// The same without arguments and results.
+    pub(super) fn refused_briefly(&self, fact: &str) -> String {
+        let action = brief(&self.op.action, 40);
+        match self.op.line() {
+            Some(_) => format!("{} `{action}` is not legal: {fact}", self.actor()),
+            None => format!("no order allows {}: {fact}", owned(self.op, &action)),
         }
     }
 
@@ -52,7 +66,7 @@ impl<'a> Scene<'a> {
     pub(super) fn after(&self, room: Room<'_>) -> Option<String> {
         let Legal::Earlier { until } = self.stuck.legal else { return None };
         let until = self.report.op(until);
-        let name = until.short(room.width());
+        let name = if until.args.is_empty() { until.short(room.width()) } else { until.call(room.width()) };
         self.follows(until).then(|| match until.process == self.op.process {
             true => format!(" after its own `{name}`"),
             false => format!(" after {}", owned(until, &name)),
@@ -82,10 +96,11 @@ impl<'a> Scene<'a> {
             return None;
         };
         let (first, second, value) = (actor(other), actor(self.op), room.value(value));
+        let [low, high] = if first < second { [&first, &second] } else { [&second, &first] };
         Some(match (other.process == self.op.process, self.follows(other)) {
             (true, _) => format!("{second} took {value} twice"),
             (false, true) => format!("{second} took {value}, which {first} had already taken"),
-            (false, false) => format!("{first} and {second} both took {value}"),
+            (false, false) => format!("{low} and {high} both took {value}"),
         })
     }
 
@@ -97,7 +112,7 @@ impl<'a> Scene<'a> {
         if matches!(sign, "#" | "/=") && is_empty(right) && takes(&op.action) && is_variable(stuck, root(left)) {
             let [result] = &op.results[..] else { return None };
             let (seen, place) = (room.value(&result.value), room.code(left));
-            return Told::of(format!("{who} took {seen} out of `{place}`, which was empty"));
+            return Told::of(format!("{who} took {seen} out of `{place}`"), ", which was empty", false);
         }
         if matches!(sign, "\\in" | "\\notin") {
             return self.looked_up(blamed, left, sign == "\\in", right, room);
@@ -105,7 +120,7 @@ impl<'a> Scene<'a> {
         let [spec, given] = if sign == "=" { sides(stuck, left, right) } else { return None };
         if is_empty(given) && is_variable(stuck, root(spec)) && is_place(spec) && observes_emptiness(op) {
             let held = room.either(&blamed.distinct(spec)?);
-            return Told::of(format!("{who} found `{}` empty while it was {held}", room.code(spec)));
+            return Told::of(format!("{who} found `{}` empty while it was {held}", room.code(spec)), "", true);
         }
         let [seen] = blamed.distinct(given)?[..] else { return None };
         let is_result = |field: &Field| field.name == given || (field.value == seen && !is_named(op));
@@ -117,21 +132,29 @@ impl<'a> Scene<'a> {
         let value =
             if let ([only], false) = (&expected[..], is_literal(spec)) { Some((*only).to_owned()) } else { None };
         let sequence = spec.strip_prefix("Head(").and_then(|rest| rest.strip_suffix(')'));
-        let sentence = match sequence.filter(|sequence| is_name(sequence)) {
+        let told = match sequence.filter(|sequence| is_name(sequence)) {
             Some(sequence) => self.headed(blamed, sequence, seen, &expected, room),
             None if is_variable(stuck, root(spec)) && is_place(spec) => {
-                format!("{who} saw {shown} in `{}`, which held {}", room.code(spec), room.either(&expected))
+                let (shown, held) = contrasted(seen, &expected, room).unwrap_or((shown, room.either(&expected)));
+                Told::of(format!("{who} saw {shown} in `{}`, which held {held}", room.code(spec)), "", false)
             }
             None => {
                 let (call, expected) = (owned(op, &op.call(room.width())), room.either(&expected));
-                format!("{call} returned {shown} where {expected} would have been right")
+                Told::of(format!("{call} returned {shown} where {expected} would have been right"), "", true)
             }
         };
-        Some(Told { sentence, value })
+        Some(Told { value, ..told? })
     }
 
     /// What an operation took from the head of a sequence.
-    fn headed(&self, blamed: &Blamed<'_>, sequence: &str, seen: &str, expected: &[&str], room: Room<'_>) -> String {
+    fn headed(
+        &self,
+        blamed: &Blamed<'_>,
+        sequence: &str,
+        seen: &str,
+        expected: &[&str],
+        room: Room<'_>,
+    ) -> Option<Told> {
         let states = blamed.states.iter().filter_map(|&state| self.stuck.states.get(state));
         let held: Option<Vec<Vec<&str>>> =
             states.map(|state| elements(value_of(&state.variables, sequence)?)).collect();
@@ -139,10 +162,13 @@ impl<'a> Scene<'a> {
         let (who, shown, first) = (self.actor(), room.value(seen), room.either(expected));
         match takes(&self.op.action) {
             true if all_have(true) => {
-                format!("{who} took {shown} out of `{sequence}` while {first} was still in front of it")
+                let sentence = format!("{who} took {shown} out of `{sequence}` while {first} was still in front of it");
+                Told::of(sentence, "", false)
             }
-            true if all_have(false) => format!("{who} took {shown} out of `{sequence}`, which did not have it"),
-            _ => format!("{who} saw {shown} at the head of `{sequence}`, where {first} was"),
+            true if all_have(false) => {
+                Told::of(format!("{who} took {shown} out of `{sequence}`"), ", which did not have it", true)
+            }
+            _ => Told::of(format!("{who} saw {shown} at the head of `{sequence}`, where {first} was"), "", false),
         }
     }
 
@@ -164,10 +190,10 @@ impl<'a> Scene<'a> {
         let (who, value, place) = (self.actor(), room.value(value), room.code(place));
         match is_in {
             true if has("TRUE") && expects("FALSE") => {
-                Told::of(format!("{who} found {value} in `{place}`, which did not have it"))
+                Told::of(format!("{who} found {value} in `{place}`"), ", which did not have it", true)
             }
             false if has("FALSE") && expects("TRUE") => {
-                Told::of(format!("{who} missed {value} in `{place}`, which had it"))
+                Told::of(format!("{who} missed {value} in `{place}`"), ", which had it", true)
             }
             _ => None,
         }
@@ -190,6 +216,17 @@ impl<'a> Scene<'a> {
         };
         Some(format!("{} came from {}{when}.", brief(value, 40), called(op)))
     }
+}
+
+/// The fields in which a record that is too long differs from others, in all of them the same: its own, and theirs.
+fn contrasted(seen: &str, expected: &[&str], room: Room<'_>) -> Option<(String, String)> {
+    if room.has(seen) {
+        return None;
+    }
+    let own: Option<Vec<String>> = expected.iter().map(|other| other_fields(seen, other)).collect();
+    let theirs: Option<Vec<String>> = expected.iter().map(|other| other_fields(other, seen)).collect();
+    let ([own], theirs) = (&unique(&own?)[..], theirs?) else { return None };
+    Some((room.value(own), room.either(&theirs.iter().map(String::as_str).collect::<Vec<_>>())))
 }
 
 /// The process of an operation.

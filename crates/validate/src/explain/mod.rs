@@ -174,7 +174,9 @@ impl Explainer<'_, '_> {
         let names: Vec<String> = stuck.blocked.iter().map(|&op| self.report_builder.words(op)).collect();
         match names.as_slice() {
             [name] if self.options.is_just_in_time(self.history) => {
-                format!("{name} fits nowhere: every order of the operations before it leads to a state that forbids it")
+                format!(
+                    "no order allows {name}: every order of the operations before it leads to a state that forbids it"
+                )
             }
             names => omnilink_report::longest_orders(stuck.explained, names),
         }

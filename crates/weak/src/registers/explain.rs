@@ -33,12 +33,17 @@ impl Names<'_> {
         let mut ops = Vec::new();
         let reason = match contradiction {
             Contradiction::Sees { read, write } => {
-                let (name, seen) = (self.name(read), self.seen(write, read, &mut ops));
-                format!("{name} read the initial value, but {seen}")
+                let (first, second) = (self.name(write), self.name(read));
+                let seen = self.seen(write, read, &mut ops);
+                let session = |op: u32| self.accesses.session[op as usize];
+                let own = if session(write) == session(read) { "its own " } else { "" };
+                let breaks = if own.is_empty() { "" } else { "; this breaks read-my-writes" };
+                format!("{second} read the initial value and missed {own}{first}: {seen}{breaks}")
             }
             Contradiction::Cycle(steps) => {
+                let first = steps.first().map(|step| self.name(step.from)).unwrap_or_default();
                 let clauses: Vec<String> = steps.iter().map(|&step| self.clause(step, &mut ops)).collect();
-                format!("these operations come before each other: {}", clauses.join("; "))
+                format!("{first} would have to come before itself: {}", clauses.join("; "))
             }
         };
         ops.sort_unstable();
