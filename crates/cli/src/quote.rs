@@ -52,11 +52,15 @@ fn line_of(path: &Path, number: usize) -> Option<String> {
     (line.len() as u64 <= LONGEST).then_some(line)
 }
 
-/// The column of the last name that a message quotes in backticks and a line in quotes.
+/// The column of the last name that a message has in backticks and a line too: in JSON in quotes, elsewhere before a
+/// bracket.
 fn quoted_column(line: &str, message: &str) -> Option<usize> {
     let names = message.split('`').skip(1).step_by(2).filter(|name| !name.is_empty());
-    let byte = names.filter_map(|name| line.find(&format!("\"{name}\""))).last()?;
-    Some(line[..=byte].chars().count() + 1)
+    let byte = match line.starts_with('{') {
+        true => names.filter_map(|name| line.find(&format!("\"{name}\""))).last()? + 1,
+        false => names.filter_map(|name| line.find(&format!("{name}("))).last()?,
+    };
+    Some(line[..byte].chars().count() + 1)
 }
 
 /// The line, or a part around the column, with a mark below it.
@@ -94,7 +98,12 @@ mod tests {
           | {"action":"enqeue"}
           |            ^
         "#);
-        insta::assert_snapshot!(check(&format!("{} \"x\" é", "a".repeat(300)), "line 2: no `x`"), @r#"
+        insta::assert_snapshot!(check("T0 [1 5] launch(1)", "line 2: `launch` is not an operation"), @"
+        /run.jsonl:2:10: `launch` is not an operation
+          | T0 [1 5] launch(1)
+          |          ^
+        ");
+        insta::assert_snapshot!(check(&format!("{{{} \"x\" é", "a".repeat(299)), "line 2: no `x`"), @r#"
         /run.jsonl:2:303: no `x`
           | aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "x" é
           |                                                   ^

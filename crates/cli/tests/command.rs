@@ -56,23 +56,22 @@ fn a_rejected_history_names_what_fits_nowhere() {
     let history = "T0 [0 1] put(\"a\", 1)\nT1 [2 3] get(\"a\") = 1\nT0 [2 5] erase(\"b\") = 7\n";
     insta::assert_snapshot!(check("rejected", "--spec kv", history), @r#"
     history: rejected
-    error: T0:1 `erase("b") = 7` fits nowhere: `erase` returned 7, but the map holds nothing under "b"
+    error: no order allows T0's `erase "b" → 7`: `erase` returned 7, but the map holds nothing under "b"
      |
+     = note: T0:1 `erase("b") = 7` [2 5] is not legal in the state before it.
      = note: in state empty: `erase` returned 7, but the map holds nothing under "b"
-     = note: 0 of 3 operations explained
      = note: counts refer to "b" only; other keys were checked separately
      = note: 1 of 2 keys is rejected: "b"
 
-      this part fails by itself: 1 operation, from this state
+      smallest part that fails: 1 operation, starting from
         empty
 
         T0
-        ----------------
-        erase("b") = 7 ✗
-        (operations in one row overlap)
+        ---------------
+        erase "b" → 7 ✗
 
-      all of it   omnilink check --full history --spec kv
-      look at it  omnilink view history --spec kv
+      full explanation  omnilink check --full history --spec kv
+      page              omnilink view history --spec kv
     exit 1
     "#);
 }
@@ -84,17 +83,16 @@ fn a_contradiction_is_shown_by_the_operations_it_is_made_of() {
     history: rejected
     error: 1 was enqueued before 2, but 2 was dequeued before 1
 
-      this part fails by itself: 4 operations
+      smallest part that fails: 4 operations
 
-        T0       T1
-        -------  ---------
-        push(1)
-        push(2)
-                 pop() = 2
-                 pop() = 1
-        (operations in one row overlap)
+        T0      T1
+        ------  -------
+        push 1
+        push 2
+                pop → 2
+                pop → 1
 
-      look at it  omnilink view history --spec queue
+      page  omnilink view history --spec queue
     exit 1
     ");
 }
@@ -189,16 +187,17 @@ fn a_directory_is_every_history_in_it() {
     fs::write(directory.join("runs/d"), "damage").expect("a file");
     insta::assert_snapshot!(run(&directory, "check --quiet --spec register runs"), @"
     runs/b: rejected
-    error: 2 was never written: T0:1 read() = 2 [2 3]
+    error: 2 was never written
+     |
+     = note: T0:1 read() = 2 [2 3].
 
-      this part fails by itself: 1 operation
+      smallest part that fails: 1 operation
 
         T0
-        ----------
-        read() = 2
-        (operations in one row overlap)
+        --------
+        read → 2
 
-      look at it  omnilink view runs/b --spec register
+      page  omnilink view runs/b --spec register
     4 histories: 2 accepted, 1 rejected, 1 not checked
     error: runs/d: unrecognized format: the file begins with `damage`
     help: name it with `--from`, or see FORMAT.md for how to write a history
@@ -249,7 +248,7 @@ fn reports_are_written_beside_what_is_printed() {
     assert_eq!(read("r.xml").matches("<failure").count(), 1);
     assert_eq!(json("r.sarif")["runs"][0]["results"].as_array().map(Vec::len), Some(1));
     assert_eq!(json("r.json")["reports"].as_array().map(Vec::len), Some(2));
-    assert!(read("r.md").contains("2 was never written: T1:0 read() = 2"));
+    assert!(read("r.md").contains("T1 read 2, which was never written"));
 }
 
 #[test]
@@ -535,7 +534,7 @@ fn json_names_every_rejected_key() {
         {
           "key": "\"c\"",
           "operations": 3,
-          "sentence": "the initial value nil was there after 5: T0:4 put(\"c\", 5) [9 10] ended before T0:6 contains(\"c\") = FALSE [13 14] began"
+          "sentence": "T0 read nil after T0 had written 5, but the initial value nil comes first: T0:4 put(\"c\", 5) [9 10] ended before T0:6 contains(\"c\") = FALSE [13 14] began"
         }
       ]
     }
@@ -624,9 +623,9 @@ fn a_page_is_about_one_history() {
 fn a_misspelled_operation_gets_a_hint_and_other_names_are_listed() {
     let printed = check("alias", "--spec kv", "T0 [1 2] Get(1) = nil\n");
     assert!(printed.contains("did you mean `get`?") && printed.ends_with("exit 2"), "{printed}");
-    assert!(printed.contains("history: line 1: T0:0: `Get` is not an operation"), "{printed}");
+    assert!(printed.contains("history:1:10: T0:0: `Get` is not an operation"), "{printed}");
     let printed = check("no-argument", "--spec queue", "T0 [1 2] push(1)\n# a comment\nT0 [3 4] push()\n");
-    assert!(printed.contains("history: line 3: T0:1: `push` has 0 arguments"), "{printed}");
+    assert!(printed.contains("history:3:10: T0:1: `push` has 0 arguments"), "{printed}");
     let printed = check("no-level", "--spec queue --level linearisable", "T0 [1 2] push(1)\n");
     assert!(printed.contains("did you mean `linearizable`?") && printed.ends_with("exit 2"), "{printed}");
     let printed = run(&directory("no-spec"), "check run.jsonl");

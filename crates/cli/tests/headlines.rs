@@ -31,48 +31,48 @@ fn at_level(name: &str, level: &str, history: &str) -> String {
 
 #[test]
 fn an_operation_is_told_by_its_process_and_its_act() {
-    insta::assert_snapshot!(of_example("map/Map.tla map/traces/stale-read.jsonl"), @"");
-    insta::assert_snapshot!(of_example("queue/Queue.tla queue/traces/missing-effect.jsonl"), @"");
-    insta::assert_snapshot!(of_example("queue/Queue.tla queue/traces/early-return.jsonl"), @"");
-    insta::assert_snapshot!(of_example("two-phase/TwoPhase.tla two-phase/traces/coordinator-crash.jsonl"), @"");
+    insta::assert_snapshot!(of_example("map/Map.tla map/traces/stale-read.jsonl"), @"T2 found 3 in `dict` after T1's `Erase 3`");
+    insta::assert_snapshot!(of_example("queue/Queue.tla queue/traces/missing-effect.jsonl"), @"T2 took 5 out of `queue` while 4 was still in front of it");
+    insta::assert_snapshot!(of_example("queue/Queue.tla queue/traces/early-return.jsonl"), @"T3 found `queue` empty while it was <<5>> after T1's `Enqueue 5`");
+    insta::assert_snapshot!(of_example("two-phase/TwoPhase.tla two-phase/traces/coordinator-crash.jsonl"), @r#"no order allows rm2's `Learn "t3" → "abort"`: the nearest in `msgs` has says = "commit""#);
 }
 
 /// The two operations overlap, so the sentence does not say which of them came first.
 #[test]
 fn a_value_that_was_taken_twice() {
-    insta::assert_snapshot!(of_example("queue/Queue.tla queue/traces/duplicate.jsonl"), @"");
+    insta::assert_snapshot!(of_example("queue/Queue.tla queue/traces/duplicate.jsonl"), @"T0 and T2 both took 4");
 }
 
 #[test]
 fn values_are_cut_and_alternatives_sorted() {
     let two_lanes = "moodycamel/Atomic.tla moodycamel/traces/two-lanes.jsonl --settings moodycamel/atomic.toml";
-    insta::assert_snapshot!(of_example(two_lanes), @"");
-    insta::assert_snapshot!(of_example("etcd/Registers.tla etcd/traces/stale-replica.jsonl"), @"");
+    insta::assert_snapshot!(of_example(two_lanes), @"no order allows T1's `Dequeue 2 → <<20, 21>>`: `Left(lane, batch)` is empty");
+    insta::assert_snapshot!(of_example("etcd/Registers.tla etcd/traces/stale-replica.jsonl --settings etcd/serializable.toml"), @"");
 }
 
 #[test]
 fn the_nearest_state_counts() {
     let torn = "producer-queue/ProducerQueue.tla producer-queue/traces/torn-batch.jsonl";
-    insta::assert_snapshot!(of_example(torn), @"");
+    insta::assert_snapshot!(of_example(torn), @r#"no order allows T2's `DequeueBatch`: `Head(lane["a"])` is 6 or 17, not 7; others fail elsewhere"#);
 }
 
 #[test]
 fn a_contradiction_is_told_by_its_last_operation() {
-    insta::assert_snapshot!(of_example("register.jsonl --spec register"), @"");
+    insta::assert_snapshot!(of_example("register.jsonl --spec register"), @"other read 1 after reader had read 2, but 1 was there before 2");
     let missed = "c1 [0 1] put(\"y\", 200)\nc1 [2 3] get(\"y\") = nil\n";
-    insta::assert_snapshot!(at_level("headline-session", "causal", missed), @"");
+    insta::assert_snapshot!(at_level("headline-session", "causal", missed), @r#"c1's `get "y" → nil` read the initial value and missed its own `put "y", 200`"#);
     let later = "a [0 1] put(\"x\", 1)\nb [2 3] get(\"x\") = 1\nb [4 5] get(\"x\") = nil\n";
-    insta::assert_snapshot!(at_level("headline-other", "causal", later), @"");
+    insta::assert_snapshot!(at_level("headline-other", "causal", later), @r#"b's `get "x" → nil` read the initial value and missed a's `put "x", 1`"#);
 }
 
 #[test]
 fn an_event_of_a_log_is_told_by_its_line() {
     let raft =
         |log: &str| of_example(&format!("log-raft/Raft.tla log-raft/logs/{log} --settings log-raft/omnilink.toml"));
-    insta::assert_snapshot!(raft("commit-old-term"), @"");
-    insta::assert_snapshot!(raft("vote-twice"), @"");
+    insta::assert_snapshot!(raft("commit-old-term"), @r#"n2 line 54: `AdvanceCommit` is not legal: `currentTerm["n2"]` is 4, not 3"#);
+    insta::assert_snapshot!(raft("vote-twice"), @r#"n3 line 3: `Restart` is not legal: `votedFor["n3"]` is "n1", not Nil; 3 other orders fail elsewhere"#);
     let store = "log-key-value/KeyValueStore.tla log-key-value/logs/lost-update";
-    insta::assert_snapshot!(of_example(&format!("{store} --settings log-key-value/omnilink.toml")), @"");
+    insta::assert_snapshot!(of_example(&format!("{store} --settings log-key-value/omnilink.toml")), @r#"log line 17: `CloseTx` is not legal: `missed["t3"] \cap written["t3"]` is {"k0", "k1"}, not empty"#);
     let commit = "log-two-phase/TwoPhase.tla log-two-phase/logs/bug --settings log-two-phase/omnilink.toml";
-    insta::assert_snapshot!(of_example(commit), @"");
+    insta::assert_snapshot!(of_example(commit), @r#"tm line 6: `TMCommit` is not legal: `tmPrepared` lacks "rm-3""#);
 }

@@ -98,23 +98,23 @@ T0 [10 12] read() = 1 | rev: 8
 ";
     insta::assert_snapshot!(check("wrong", history), @"
     history: rejected
-    error: 1 was there before 2 and after it: T0:0 write(1) [1 4] ended before T1:0 write(2) [5 9] began, and T1:0
-           write(2) [5 9] ended before T0:1 read() = 1 [10 12] began
+    error: T0 read 1 after T1 had written 2, but 1 was there before 2
      |
+     = note: T0:0 write(1) [1 4] ended before T1:0 write(2) [5 9] began, and T1:0 write(2) [5 9] ended before T0:1 read()
+             = 1 [10 12] began.
      = note: the system's own order is not legal at T0:1 read() = 1 [10 12] (`rev` 8): in state 2, `read` returned 1, but
              the register holds 2
      = note: no other order is legal either: the history is wrong, whatever `rev` says
 
-      this part fails by itself: 3 operations
+      smallest part that fails: 3 operations
 
-        T0          T1
-        ----------  --------
-        write(1)
-                    write(2)
-        read() = 1
-        (operations in one row overlap)
+        T0        T1
+        --------  -------
+        write 1
+                  write 2
+        read → 1
 
-      look at it  omnilink view history --spec register
+      page  omnilink view history --spec register
     exit 1
     ");
 }
@@ -137,20 +137,20 @@ fn orders_that_are_not_complete_and_fields_that_are_not_there() {
     let history = "T0 [1 4] write(1) | rev: 6\nT1 [2 ...] write(3)\nT0 [10 12] read() = 2 | rev: 8\n";
     insta::assert_snapshot!(check("in-doubt", history), @"
     history: rejected
-    error: 2 was never written: T0:1 read() = 2 [10 12]
+    error: 2 was never written
      |
+     = note: T0:1 read() = 2 [10 12].
      = note: the system's own order could not be followed past T0:1 read() = 2 [10 12] (`rev` 8): in state 1, `read`
              returned 2, but the register holds 1; unfinished operations without `rev` may have taken effect before it
      = note: no other order is legal either: the history is wrong, whatever `rev` says
 
-      this part fails by itself: 1 operation
+      smallest part that fails: 1 operation
 
         T0
-        ----------
-        read() = 2
-        (operations in one row overlap)
+        --------
+        read → 2
 
-      look at it  omnilink view history --spec register
+      page  omnilink view history --spec register
     exit 1
     ");
 }

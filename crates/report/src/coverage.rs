@@ -217,7 +217,7 @@ mod tests {
         Dequeue           7       7       1/2           1/1
         Clear             0       0         -             -  never seen
         never taken
-          Queue.tla:21:4: Dequeue: queue = <<>> /\ UNCHANGE...t = a value that is long
+          Queue.tla:21:4: Dequeue: queue = <<>> /\ UNCHANGED queue /\ result = a valu…
         never false
           Queue.tla:10:4: Enqueue: Len(queue) < Capacity
         ");

@@ -289,7 +289,12 @@ impl<'a, T> Procedure<'a, T> {
             let Known { atom, writers, writer, needed_by, .. } = self.values[value];
             match writers {
                 0 => {
-                    let reason = format!("{} was never written: {}", names.atoms.value(atom), names.op(needed_by));
+                    let value = names.atoms.value(atom);
+                    let claim = match self.uses[needed_by] {
+                        Use::Read { .. } => format!("{}, which was never written", self.act(needed_by, false, names)),
+                        _ => format!("{value} was never written"),
+                    };
+                    let reason = format!("{claim}: {}", names.op(needed_by));
                     return Err(names.violation(self.evidence(needed_by), reason));
                 }
                 1 => {
@@ -445,7 +450,12 @@ impl<'a, T> Procedure<'a, T> {
 
     /// An operation after one that comes before it.
     fn acts(&self, pair: Before, names: &Names<'_, T>) -> String {
-        format!("{} after {}", self.act(pair.second, false, names), self.act(pair.first, true, names))
+        let (earlier, later) = (self.act(pair.first, true, names), self.act(pair.second, false, names));
+        let process = names.process(pair.first);
+        let is_same = process == names.process(pair.second);
+        let earlier =
+            earlier.strip_prefix(&process).filter(|_| is_same).map(|act| format!("it{act}")).unwrap_or(earlier);
+        format!("{later} after {earlier}")
     }
 
     /// The violation that an operation came before another one of its block that it needs.

@@ -122,7 +122,7 @@ fn no_key_and_the_key_nil_are_two_objects() {
         let rejected = check("T0 [1 2] write(nil, 1)\nT0 [3 4] read() = 1\n");
         match (&rejected.verdict, shortcuts) {
             (Verdict::Rejected(Failure::Contradiction { reason, .. }), true) => {
-                assert_eq!(reason, "1 was never written: T0:1 read() = 1 [3 4]");
+                assert_eq!(reason, "T0 read 1, which was never written: T0:1 read() = 1 [3 4]");
             }
             (Verdict::Rejected(Failure::Stuck { parts, .. }), false) => assert!(parts.is_empty()),
             _ => panic!("{rejected:?}"),
@@ -166,7 +166,7 @@ fn a_part_that_a_procedure_rejects_is_reported_before_any_is_searched() {
     );
     let checked = verdict(&Register::new(&Value::Nil), &history, &ModelOptions::default());
     let Verdict::Rejected(Failure::Contradiction { ops, reason }) = checked.verdict else { panic!("{checked:?}") };
-    assert_eq!(reason, "2 was never written: T0:2 read(\"a\") = 2 [4 5]");
+    assert_eq!(reason, "T0 read 2, which was never written: T0:2 read(\"a\") = 2 [4 5]");
     let method = Method::Parts { all: 2, searched: 0 };
     assert_eq!((ops.len(), checked.method, checked.no_procedure), (1, method, None));
 }

@@ -274,7 +274,7 @@ fn reason(spec: &str, rows: &[&str]) -> String {
 #[test]
 fn violations_are_explained() {
     let register = |rows: &[&str]| reason("register:initial=0", rows);
-    insta::assert_snapshot!(register(&["T0 [0 1] read() = 7"]), @"7 was never written: T0:0 read() = 7 [0 1] (1)");
+    insta::assert_snapshot!(register(&["T0 [0 1] read() = 7"]), @"T0 read 7, which was never written: T0:0 read() = 7 [0 1] (1)");
     insta::assert_snapshot!(register(&["T0 [0 1] write(1)", "T1 [2 3] read() = 0"]), @"T1 read 0 after T0 had written 1, but the initial value 0 comes first: T0:0 write(1) [0 1] ended before T1:0 read() = 0 [2 3] began (2)");
     insta::assert_snapshot!(register(&["T0 [0 1] read() = 1", "T1 [2 3] write(1)"]), @"1 was read before it was written: T0:0 read() = 1 [0 1] ended before T1:0 write(1) [2 3] began (2)");
     insta::assert_snapshot!(

@@ -113,7 +113,9 @@ impl Headline {
         };
         let reasoned = |room: Room<'_>| Some(format!("{}: {}", plain(room)?, why?));
         let sentence = fitting([&[], &[]], &[&reasoned, &plain]);
-        Some(Headline { sentence, details: Some(format!("{}.", rejection.sentence)) })
+        // The notes describe the only operation.
+        let whole = if views.views.len() > 1 { format!("{}.", rejection.sentence) } else { String::new() };
+        Some(Headline { sentence, details: Some(whole) })
     }
 
     fn of_stuck(scene: Scene<'_>, rejection: &Rejection) -> Option<Headline> {

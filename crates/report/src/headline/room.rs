@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::blame::one_line;
 use crate::data::Field;
-use crate::wording::{brief, list, sorted};
+use crate::wording::{brief, clean, list, sorted};
 
 /// The maximum width of a sentence.
 pub(super) const LONGEST: usize = 100;
@@ -76,7 +76,7 @@ pub(super) fn fitting<'a>(bound: [&'a [Field]; 2], sentences: &[&dyn Fn(Room<'a>
     brief(&last, LONGEST)
 }
 
-/// An expression with values in the place of names. Strings, and names of fields and of records whose field is read, stay.
+/// An expression with values in the place of names, if they are short. Strings, and names of fields and of records whose field is read, stay.
 fn concrete(text: &str, bound: [&[Field]; 2], width: usize) -> String {
     let named = |word: &str| bound.iter().copied().flatten().find(|field| !field.name.is_empty() && field.name == word);
     let (mut out, mut rest, mut is_string) = (String::new(), text, false);
@@ -85,8 +85,8 @@ fn concrete(text: &str, bound: [&[Field]; 2], width: usize) -> String {
         let length = if is_string { 0 } else { rest.find(|c| !is_part(c)).unwrap_or(rest.len()) };
         let (word, after) = rest.split_at(length.max(c.len_utf8()));
         let is_field = out.ends_with('.') || after.starts_with('.') || after.trim_start().starts_with("|->");
-        let value = named(word).filter(|_| length > 0 && !is_field).map(|field| brief(&field.value, width));
-        out.push_str(value.as_deref().unwrap_or(word));
+        let fits = |field: &&Field| length > 0 && !is_field && field.value.width() <= width;
+        out.push_str(&named(word).filter(fits).map_or(word.to_owned(), |field| clean(&field.value)));
         is_string ^= c == '"';
         rest = after;
     }

@@ -156,12 +156,12 @@ fn only_a_place_is_found_empty() {
     // The operation does not report that something is empty.
     insta::assert_snapshot!(
         empty("Commit", r"missed[elem] = {}", "missed[elem]"),
-        @r#"no order allows T0's `Commit 49600`: `missed[49600]` is {"x"}, not {}"#
+        @r#"no order allows T0's `Commit 49600`: `missed[49600]` is {"x"}, not empty"#
     );
     // The operation knows nothing of an expression that the specification computes from several places.
     insta::assert_snapshot!(
         empty("DequeueEmpty", r"missed[elem] \cap written[elem] = {}", r"missed[elem] \cap written[elem]"),
-        @r#"no order allows T0's `DequeueEmpty 49600`: `missed[49600] \cap written[49600]` is {"x"}, not {}"#
+        @r#"no order allows T0's `DequeueEmpty 49600`: `missed[49600] \cap written[49600]` is {"x"}, not empty"#
     );
 }
 
