@@ -194,6 +194,11 @@ impl Limits {
         self.0.halt.reason()
     }
 
+    /// Raised when the check has to stop.
+    pub(crate) fn halt(&self) -> &Halt {
+        &self.0.halt
+    }
+
     pub(crate) fn elapsed(&self) -> Duration {
         self.0.started.elapsed()
     }

@@ -48,9 +48,25 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "find_level", help_heading = INPUT)]
     pub(crate) merge: bool,
 
+    /// Check the isolation of transactions at this level, such as `snapshot` or `strict-serializable`.
+    ///
+    /// It needs no specification. `--order` replaces the order of the level: `none`, `session` or `real-time`.
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_parser = crate::check::isolation::parse_level,
+        conflicts_with_all = [
+            "spec", "level", "find_level", "merge", "witness", "reports", "assume", "order_by", "coverage", "strict", "stats",
+            "full", "jobs", "max_width", "no_shortcuts", "exhaustive", "context", "by", "verify", "tlc",
+        ],
+        help_heading = ORDERS
+    )]
+    pub(crate) isolation: Option<omnilink_isolation::Level>,
+
     /// Find the strongest levels that explain all histories.
     ///
-    /// OmniLink finds them by name and for each action, instead of checking at one level.
+    /// OmniLink finds them by name and for each action, instead of checking at one level. Without a specification, it finds
+    /// the strongest isolation levels of each history of transactions, for each order.
     #[arg(
         long,
         conflicts_with_all = ["level", "order", "witness", "reports", "assume", "order_by", "coverage", "strict"],

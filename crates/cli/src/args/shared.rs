@@ -173,7 +173,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    fn precedence(self) -> Precedence {
+    pub(crate) fn precedence(self) -> Precedence {
         match self {
             Order::RealTime => Precedence::RealTime,
             Order::Program => Precedence::Program,

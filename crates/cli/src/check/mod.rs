@@ -1,6 +1,7 @@
 //! `omnilink check`: histories in, verdicts out.
 
 mod advice;
+pub(crate) mod isolation;
 #[cfg(feature = "fleet")]
 mod keys;
 mod levels;
@@ -27,6 +28,9 @@ use crate::terminal::complain;
 pub(crate) fn run(args: CheckArgs) -> Exit {
     limits::catch_interrupts();
     let detail = if args.full { Detail::Full } else { Detail::Brief };
+    if args.isolation.is_some() || isolation::finds_isolation(&args) {
+        return isolation::run(&args);
+    }
     if args.find_level {
         return levels::find(&args).unwrap_or_else(|exit| exit);
     }

@@ -1,0 +1,389 @@
+//! `omnilink check --isolation`, and `--find-level` without a specification: histories of transactions.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use omnilink_history::Precedence;
+use omnilink_isolation::{
+    Effort, Explanation, Inconclusive, Isolation, Level, LevelError, ORDERS, Outcome, Rejection, Strongest,
+    Transactions, TxnId, check, find, order_name, read,
+};
+use omnilink_judge::InputError;
+use omnilink_judge::input::recordings;
+use omnilink_report::{clean, visible_json};
+use omnilink_suggest::counted;
+use serde_json::{Value, json};
+
+use crate::args::{CheckArgs, CheckOutput};
+use crate::exit::Exit;
+use crate::limits::Limits;
+use crate::outcome::label;
+use crate::terminal::complain;
+
+/// The most transactions that a text shows, and the most micro-operations of each.
+const TXNS: usize = 12;
+const MICROS: usize = 8;
+
+/// The schema of `--format json`.
+const SCHEMA: &str = "omnilink.isolation/1";
+
+/// True if the strongest levels are those of transactions: no specification is named.
+pub(super) fn finds_isolation(args: &CheckArgs) -> bool {
+    let names_spec = |path: &Path| omnilink_judge::is_tla(path) || omnilink_judge::is_lineup(path);
+    args.find_level && args.spec.is_none() && !args.paths.first().is_some_and(|path| names_spec(path))
+}
+
+/// A level on the command line, with a hint for a misspelled one.
+pub(crate) fn parse_level(name: &str) -> Result<Level, String> {
+    name.parse().map_err(|error: LevelError| match error {
+        LevelError::Unknown(_) => {
+            let named = Level::NAMED.map(|(name, ..)| name);
+            let names: Vec<&str> = Isolation::ALL.map(Isolation::name).into_iter().chain(named).collect();
+            let hint = omnilink_suggest::hint(name, names.iter().copied());
+            format!("{error}; {}", hint.unwrap_or_else(|| format!("the levels are {}", names.join(", "))))
+        }
+        error => error.to_string(),
+    })
+}
+
+/// Checks all histories.
+pub(super) fn run(args: &CheckArgs) -> Exit {
+    if args.format == CheckOutput::Md || args.about.is_of_history() {
+        let message = "unsupported for transactions: `--format md`, `--from`, and the files of a specification";
+        return complain("check", &InputError::new(message));
+    }
+    let mut paths = Vec::new();
+    for path in &args.paths {
+        match recordings(path) {
+            Ok(found) => paths.extend(found),
+            Err(error) => return complain(&label(path), &error),
+        }
+    }
+    if paths.is_empty() {
+        errln!("nothing to check: no histories found");
+        return Exit::Nothing;
+    }
+    let mut exit = Exit::Nothing;
+    let mut documents = Vec::new();
+    for path in &paths {
+        let name = label(path);
+        let limits = Limits::around(&args.into(), &name);
+        let asked = Asked { args, name: &name, limits: &limits };
+        let (ended, document) = match read_file(path, &limits) {
+            Ok(_) if limits.halt().is_raised() => asked.stopped(),
+            Ok(txns) => asked.check(&txns),
+            Err(error) => {
+                let document = json!({ "history": name, "error": error.message, "help": error.help });
+                (complain(&name, &error), document)
+            }
+        };
+        exit = exit.max(ended);
+        documents.push(document);
+    }
+    if args.format == CheckOutput::Json {
+        out!("{}", visible_json(&format!("{:#}\n", json!({ "schema": SCHEMA, "histories": documents }))));
+    }
+    exit
+}
+
+fn read_file(path: &Path, limits: &Limits) -> Result<Transactions, InputError> {
+    let bytes = match path == Path::new("-") {
+        true => {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        }
+        false => fs::read(path),
+    };
+    let bytes = bytes.map_err(|error| InputError::new(format!("cannot be read: {error}")))?;
+    read::transactions(&bytes, limits.halt()).map_err(|error| {
+        let help = error.help().map(str::to_owned);
+        InputError { message: error.to_string(), help }
+    })
+}
+
+/// One history, and what the user asked about it.
+struct Asked<'a> {
+    args: &'a CheckArgs,
+    name: &'a str,
+    limits: &'a Limits,
+}
+
+impl Asked<'_> {
+    fn is_human(&self) -> bool {
+        self.args.format == CheckOutput::Human
+    }
+
+    fn stopped(&self) -> (Exit, Value) {
+        let stop = self.limits.halt().reason().map(|stop| stop.to_string()).unwrap_or_default();
+        if self.is_human() {
+            outln!("{}: inconclusive: {stop}", clean(self.name));
+        }
+        (Exit::Inconclusive, json!({ "history": self.name, "verdict": "inconclusive", "reason": stop }))
+    }
+
+    fn check(&self, txns: &Transactions) -> (Exit, Value) {
+        if txns.is_empty() {
+            if self.is_human() {
+                outln!("{}: nothing to check", clean(self.name));
+            }
+            return (Exit::Empty, json!({ "history": self.name, "transactions": 0 }));
+        }
+        let Some(level) = self.args.isolation else { return self.find(txns) };
+        let level = match self.args.about.level.order {
+            Some(order) => Level { order: order.precedence(), ..level },
+            None => level,
+        };
+        if level.order == Precedence::RealTime && !txns.has_times() {
+            let message = format!("{level} needs times, and the transactions have none");
+            let error = InputError { message: message.clone(), help: Some("`--order session` needs none".into()) };
+            return (complain(self.name, &error), json!({ "history": self.name, "error": message }));
+        }
+        let outcome = check(txns, level, &Effort::default(), self.limits.halt());
+        // The checkers are large; the code that certifies their answers is small, and shares nothing with them.
+        let claim = match &outcome {
+            Outcome::Accepted(certificate) => certificate.replay(txns),
+            Outcome::Rejected(rejection) => rejection.verify(txns),
+            Outcome::Inconclusive(_) => Ok(()),
+        };
+        if let Err(claim) = claim {
+            let message = format!("the verdict about {level} could not be verified: {claim}");
+            return (
+                complain(self.name, &InputError::new(&message)),
+                json!({ "history": self.name, "error": message }),
+            );
+        }
+        match outcome {
+            Outcome::Accepted(_) => self.accepted(txns, level),
+            Outcome::Rejected(rejection) => self.rejected(txns, level, &rejection),
+            Outcome::Inconclusive(why) => self.inconclusive(txns, level, &why),
+        }
+    }
+
+    fn size(&self, txns: &Transactions) -> String {
+        let sessions = counted(txns.process_count() as u64, "session");
+        format!("{} of {sessions}", counted(txns.len() as u64, "transaction"))
+    }
+
+    fn time(&self) -> String {
+        let seconds = self.limits.elapsed().as_secs_f64();
+        if seconds < 1.0 { format!("in {:.1} ms", 1000.0 * seconds) } else { format!("in {seconds:.1} s") }
+    }
+
+    fn document(&self, txns: &Transactions, level: Level, verdict: &str, rest: Value) -> Value {
+        let mut document = json!({
+            "history": self.name,
+            "isolation": level.isolation.name(),
+            "order": order_name(level.order),
+            "verdict": verdict,
+            "transactions": txns.len(),
+            "sessions": txns.process_count(),
+            "micro_operations": txns.micro_count(),
+            "seconds": self.limits.elapsed().as_secs_f64(),
+        });
+        if let (Value::Object(document), Value::Object(rest)) = (&mut document, rest) {
+            document.extend(rest);
+        }
+        document
+    }
+
+    fn accepted(&self, txns: &Transactions, level: Level) -> (Exit, Value) {
+        let others = self.stronger_orders(txns, level);
+        if self.is_human() && !self.args.quiet {
+            outln!("{}: accepted, {level}: {} {}", clean(self.name), self.size(txns), self.time());
+            others
+                .iter()
+                .for_each(|(order, verdict)| outln!("  = note: in {}: {}", order_words(*order), clean(verdict)));
+        }
+        let others: Vec<Value> =
+            others.iter().map(|(order, verdict)| json!({ "order": order_name(*order), "verdict": verdict })).collect();
+        (Exit::Accepted, self.document(txns, level, "accepted", json!({ "stronger_orders": others })))
+    }
+
+    /// The verdicts of the same level in stronger orders.
+    fn stronger_orders(&self, txns: &Transactions, level: Level) -> Vec<(Precedence, String)> {
+        let place = ORDERS.iter().position(|order| *order == level.order).unwrap_or(0);
+        let verdict = |&order: &Precedence| {
+            if order == Precedence::RealTime && !txns.has_times() {
+                return (order, "not decided, because the transactions have no times".to_owned());
+            }
+            let verdict = match check(txns, Level { order, ..level }, &Effort::default(), self.limits.halt()) {
+                Outcome::Accepted(_) => "accepted".to_owned(),
+                Outcome::Rejected(rejection) => {
+                    let Explanation { anomaly, sentence, txns: involved, .. } = rejection.explain(txns);
+                    format!("rejected, {anomaly}: {}", with_names(&sentence, &involved, txns))
+                }
+                Outcome::Inconclusive(_) => "inconclusive".to_owned(),
+            };
+            (order, verdict)
+        };
+        ORDERS[place + 1..].iter().map(verdict).collect()
+    }
+
+    fn rejected(&self, txns: &Transactions, level: Level, rejection: &Rejection) -> (Exit, Value) {
+        let explanation = rejection.explain(txns);
+        let strongest = find(txns, &Effort::default(), self.limits.halt()).unwrap_or_default();
+        if self.is_human() {
+            let Explanation { anomaly, sentence, txns: involved, edges } = &explanation;
+            outln!("{}: rejected, not {level}: {anomaly}", clean(self.name));
+            outln!("error: {}", clean(sentence));
+            self.show_txns(txns, involved);
+            for (arrow, reason) in edges {
+                outln!("  = note: {arrow}: {}", clean(reason));
+            }
+            if rejection.choices > 1 {
+                let ways = rejection.choices;
+                outln!(
+                    "  = note: reads of values that several transactions wrote have {ways} sources; all are rejected"
+                );
+            }
+            // A stronger order often has a cycle of few transactions.
+            if matches!(rejection.violation, Violation::Core(_)) {
+                show_others(&self.stronger_orders(txns, level));
+            }
+            let (count, all) = (involved.len(), txns.len());
+            outln!("  = note: {count} of {}, {}", counted(all as u64, "transaction"), self.time());
+            outln!("  = help: strongest levels: {}", in_one_line(&strongest));
+        }
+        let involved = explanation.txns.iter().map(|(label, txn)| json!({ "label": label, "name": txns.name(*txn) }));
+        let edges = explanation.edges.iter().map(|(edge, reason)| json!({ "edge": edge, "reason": reason }));
+        let rest = json!({
+            "anomaly": explanation.anomaly,
+            "sentence": explanation.sentence,
+            "violates": {
+                "isolation": rejection.level.isolation.name(),
+                "order": order_name(rejection.level.order),
+            },
+            "involved": involved.collect::<Vec<_>>(),
+            "edges": edges.collect::<Vec<_>>(),
+            "strongest": table(&strongest),
+        });
+        (Exit::Rejected, self.document(txns, level, "rejected", rest))
+    }
+
+    /// The transactions that take part, one for each line.
+    fn show_txns(&self, txns: &Transactions, involved: &[(String, TxnId)]) {
+        let name = |txn: &TxnId| clean(&txns.name(*txn)).to_string();
+        let width = involved.iter().map(|(_, txn)| name(txn).chars().count()).max().unwrap_or(0);
+        for (label, txn) in involved.iter().take(TXNS) {
+            let mut micros: Vec<String> =
+                txns.micros_of(*txn).take(MICROS).map(|micro| clean(&txns.show_micro(micro)).to_string()).collect();
+            if txns.micros_of(*txn).count() > MICROS {
+                micros.push("...".to_owned());
+            }
+            let times = match txns.times(*txn) {
+                Some((start, Some(end))) => format!("  [{start} {end}]"),
+                Some((start, None)) => format!("  [{start} ...]"),
+                None => String::new(),
+            };
+            outln!("  {label:<3} {:<width$}  {}{times}", name(txn), micros.join("  "));
+        }
+        if involved.len() > TXNS {
+            outln!("  and {} more", involved.len() - TXNS);
+        }
+    }
+
+    fn inconclusive(&self, txns: &Transactions, level: Level, why: &Inconclusive) -> (Exit, Value) {
+        let (reason, help) = match why {
+            Inconclusive::Undecided { pairs, stop } => {
+                let stop = stop.map_or("the limit of the search was reached".to_owned(), |stop| stop.to_string());
+                let pairs = counted(*pairs as u64, "pair");
+                (format!("{stop}; {pairs} of writes have no known order"), "record versions, or append to lists")
+            }
+            Inconclusive::Ambiguous { reads, first } => {
+                let first = format!("{} {}", txns.name(txns.txn_of(*first)), txns.show_micro(*first));
+                let reads = counted(*reads as u64, "read");
+                (
+                    format!("{reads} returned values that several transactions wrote, such as {first}"),
+                    "write every value of a key once",
+                )
+            }
+        };
+        if self.is_human() {
+            outln!("{}: inconclusive, {level}: {}", clean(self.name), clean(&reason));
+            outln!("  = help: {help}");
+        }
+        (Exit::Inconclusive, self.document(txns, level, "inconclusive", json!({ "reason": reason })))
+    }
+
+    /// The strongest levels in one table.
+    fn find(&self, txns: &Transactions) -> (Exit, Value) {
+        let strongest = match find(txns, &Effort::default(), self.limits.halt()) {
+            Ok(strongest) => strongest,
+            Err(why) => {
+                let level = Level { isolation: Isolation::Serializable, order: Precedence::None };
+                return self.inconclusive(txns, level, &why);
+            }
+        };
+        if self.is_human() {
+            outln!("{}: the strongest levels of {} {}", clean(self.name), self.size(txns), self.time());
+            for found in &strongest {
+                let levels = match found.order {
+                    Precedence::RealTime if !txns.has_times() => "the transactions have no times".to_owned(),
+                    _ => in_words(found),
+                };
+                outln!("  {:<10} {levels}", order_name(found.order));
+            }
+        }
+        let exit = match strongest.iter().any(|found| !found.levels.is_empty()) {
+            true => Exit::Accepted,
+            false if strongest.iter().any(|found| !found.undecided.is_empty()) => Exit::Inconclusive,
+            false => Exit::Rejected,
+        };
+        let document = json!({
+            "history": self.name,
+            "transactions": txns.len(),
+            "sessions": txns.process_count(),
+            "has_times": txns.has_times(),
+            "strongest": table(&strongest),
+            "seconds": self.limits.elapsed().as_secs_f64(),
+        });
+        (exit, document)
+    }
+}
+
+fn show_others(verdicts: &[(Precedence, String)]) {
+    for (order, verdict) in verdicts {
+        outln!("  = note: in {}: {}", order_words(*order), clean(verdict));
+    }
+}
+
+fn order_words(order: Precedence) -> &'static str {
+    match order {
+        Precedence::None => "no order",
+        Precedence::Program => "session order",
+        Precedence::RealTime => "real time",
+    }
+}
+
+/// A sentence with the names of transactions instead of their labels.
+fn with_names(sentence: &str, involved: &[(String, TxnId)], txns: &Transactions) -> String {
+    // The last labels first: T12 begins like T1.
+    involved.iter().rev().fold(sentence.to_owned(), |text, (label, txn)| text.replace(label, &txns.name(*txn)))
+}
+
+fn in_words(found: &Strongest) -> String {
+    let names = |levels: &[Isolation]| levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ");
+    let mut text = if found.levels.is_empty() { "none".to_owned() } else { names(&found.levels) };
+    if !found.undecided.is_empty() {
+        text += &format!(" (not decided: {})", names(&found.undecided));
+    }
+    text
+}
+
+fn in_one_line(strongest: &[Strongest]) -> String {
+    let of_order = |found: &Strongest| format!("{} in {}", in_words(found), order_words(found.order));
+    strongest.iter().map(of_order).collect::<Vec<_>>().join("; ")
+}
+
+fn table(strongest: &[Strongest]) -> Vec<Value> {
+    let names = |levels: &[Isolation]| levels.iter().map(|level| level.name()).collect::<Vec<_>>();
+    let row = |found: &Strongest| {
+        json!({
+            "order": order_name(found.order),
+            "levels": names(&found.levels),
+            "undecided": names(&found.undecided),
+        })
+    };
+    strongest.iter().map(row).collect()
+}

@@ -1,0 +1,105 @@
+//! Isolation of transactions: verdicts, exit codes, and what is refused.
+
+mod tool;
+
+use serde_json::Value;
+
+/// Each transaction misses the write of the other.
+const SKEW: &str = r#"{"process": 0, "txn": [["r", "x", 0], ["r", "y", 0], ["w", "x", 1]], "start": 1, "end": 5}
+{"process": 1, "txn": [["r", "x", 0], ["r", "y", 0], ["w", "y", 1]], "start": 2, "end": 6}
+"#;
+
+/// The same of appends, as a history of Jepsen.
+const EDN: &str = "{:type :invoke, :process 0, :f :txn, :value [[:r 1 nil] [:append 2 1]]}
+{:type :invoke, :process 1, :f :txn, :value [[:r 2 nil] [:append 1 1]]}
+{:type :ok, :process 0, :f :txn, :value [[:r 1 []] [:append 2 1]]}
+{:type :ok, :process 1, :f :txn, :value [[:r 2 nil] [:append 1 1]]}
+{:type :invoke, :process 2, :f :txn, :value [[:r 2 nil]]}
+{:type :info, :process 2, :f :txn, :value [[:r 2 nil]]}
+";
+
+/// A value that two transactions wrote in a list, so that its writer is not known.
+const TWICE: &str = r#"{"process": 0, "txn": [["append", "x", 1]], "start": 1, "end": 2}
+{"process": 1, "txn": [["append", "x", 1]], "start": 3, "end": 4}
+{"process": 2, "txn": [["r", "x", [1]]], "start": 5, "end": 6}
+"#;
+
+const FILES: [(&str, &str); 6] = [
+    ("skew.jsonl", SKEW),
+    ("skew.edn", EDN),
+    ("twice.jsonl", TWICE),
+    ("text.txt", "w(1,1,0,0)\nr(1,1,1,1)\n"),
+    ("wrong.jsonl", "{\"process\": 0, \"txn\": [[\"read\", 1, 2]], \"start\": 1, \"end\": 2}\n"),
+    ("empty.jsonl", "\n"),
+];
+
+fn check(name: &str, args: &[&str]) -> tool::Ran {
+    let directory = tool::directory(&format!("isolation-{name}"));
+    for (file, text) in FILES {
+        std::fs::write(directory.join(file), text).expect("a file for a test");
+    }
+    tool::run(&directory, &[&["check"], args].concat())
+}
+
+#[test]
+fn verdicts_have_their_exit_codes() {
+    let shown = |args: &[&str], code: i32, expected: &str| {
+        let ran = check("codes", args);
+        let first = ran.stdout.lines().chain(ran.stderr.lines()).next().unwrap_or_default();
+        assert!(ran.code == code && first.starts_with(expected), "{args:?}: {}", ran.shown());
+    };
+    shown(
+        &["--isolation", "snapshot", "skew.jsonl"],
+        0,
+        "skew.jsonl: accepted, snapshot: 2 transactions of 2 sessions",
+    );
+    shown(&["--isolation", "serializable", "skew.jsonl"], 1, "skew.jsonl: rejected, not serializable: write skew");
+    shown(
+        &["--isolation", "strict-serializable", "skew.edn"],
+        1,
+        "skew.edn: rejected, not strict-serializable: write skew",
+    );
+    shown(
+        &["--isolation", "snapshot", "--order", "session", "skew.edn"],
+        0,
+        "skew.edn: accepted, strong-session-snapshot",
+    );
+    shown(&["--isolation", "causal", "twice.jsonl"], 3, "twice.jsonl: inconclusive, causal in session order: ");
+    shown(&["--isolation", "serializable", "text.txt"], 0, "text.txt: accepted, serializable");
+    shown(&["--isolation", "strong-snapshot", "text.txt"], 2, "error: text.txt: strong-snapshot needs times");
+    shown(
+        &["--isolation", "snapshot", "wrong.jsonl"],
+        2,
+        "error: wrong.jsonl: line 1: unsupported micro-operation `read`",
+    );
+    shown(&["--isolation", "snapshot", "empty.jsonl"], 4, "empty.jsonl: nothing to check");
+    shown(&["--isolation", "snapshot", "missing.jsonl"], 2, "error: missing.jsonl: ");
+    shown(&["--isolation", "snapshot", "--spec", "kv", "skew.jsonl"], 2, "error: ");
+    shown(&["--isolation", "snapshto", "skew.jsonl"], 2, "error: invalid value 'snapshto' ");
+    shown(&["--isolation", "repeatable-read", "skew.jsonl"], 2, "error: invalid value 'repeatable-read' ");
+}
+
+#[test]
+fn a_rejection_shows_each_edge() {
+    let ran = check("shown", &["--isolation", "serializable", "skew.jsonl"]);
+    insta::assert_snapshot!(ran.shown());
+}
+
+#[test]
+fn the_strongest_levels_of_each_order_are_found() {
+    let ran = check("find", &["--find-level", "skew.jsonl", "text.txt"]);
+    insta::assert_snapshot!(ran.shown());
+}
+
+#[test]
+fn json_has_the_cycle() {
+    let ran = check("json", &["--isolation", "serializable", "--format", "json", "skew.jsonl", "skew.edn"]);
+    let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(document["schema"], "omnilink.isolation/1");
+    let histories = document["histories"].as_array().expect("histories");
+    assert_eq!((histories.len(), ran.code), (2, 1));
+    for history in histories {
+        assert_eq!((&history["verdict"], &history["anomaly"]), (&"rejected".into(), &"write skew".into()), "{history}");
+        assert_eq!(history["edges"].as_array().map(Vec::len), Some(2), "{history}");
+    }
+}

@@ -1,0 +1,444 @@
+//! Chains of writes whose order is not known: guess, prune, search.
+//!
+//! "A before B" puts the commit of A's tail and the readers of its version before the head of B: two edges, whatever the
+//! number of readers. In a session, the chains that must come before A are a prefix and those that must come after it
+//! a suffix, and the edges of the nearest ones imply the rest. So only the pairs in the middle become variables.
+
+use std::ops::Range;
+
+use omnilink_history::{Halt, Precedence};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::effort::{Effort, Ways};
+use crate::graph::Graph;
+use crate::level::Isolation;
+use crate::model::{INITIAL, Model, Read};
+use crate::past::{Past, ranges};
+use crate::points::{Edges, Point};
+use crate::solver::{Dynamic, Literal, NO_EDGE, Solved, Solver, Variable};
+use crate::transactions::{NEVER, NONE};
+use crate::versions::Versions;
+
+/// A graph, and chains to put in order.
+pub(crate) struct Problem<'a> {
+    pub(crate) model: &'a Model<'a>,
+    pub(crate) versions: &'a Versions,
+    pub(crate) edges: Edges,
+    pub(crate) readers: Vec<u32>,
+    pub(crate) order: Precedence,
+    pub(crate) isolation: Isolation,
+}
+
+/// The result.
+pub(crate) enum Answer {
+    /// A topological order of the graph with all version orders.
+    Found(Vec<u32>),
+    /// There is none.
+    Impossible,
+    /// A limit was reached, with this number of open pairs.
+    Undecided { pairs: usize },
+}
+
+/// What follows from a graph.
+#[derive(Default)]
+struct Forced {
+    fresh: Vec<(u32, u32)>,
+    open: Vec<(u32, u32)>,
+    count: usize,
+}
+
+/// What pruning left.
+enum Pruned {
+    Open(Vec<(u32, u32)>),
+    Impossible,
+    Stopped { pairs: usize },
+}
+
+impl Problem<'_> {
+    pub(crate) fn solve(mut self, effort: &Effort, ways: Ways, halt: &Halt) -> Answer {
+        let graph = self.edges.graph();
+        let Ok(sequence) = graph.sort() else { return Answer::Impossible };
+        if ways.guesses {
+            // Writes that none read fit any order.
+            let (fits, _) = self.order_by(&sequence);
+            if fits && (!self.is_parallel() || self.find_missed(&graph, &sequence).is_none()) {
+                return Answer::Found(sequence);
+            }
+            if let Some(sequence) = self.guess(&graph) {
+                return Answer::Found(sequence);
+            }
+        }
+        drop(graph);
+        let open = match if ways.prunes { self.prune(effort, halt) } else { self.all_pairs(effort) } {
+            Pruned::Open(open) => open,
+            Pruned::Impossible => return Answer::Impossible,
+            Pruned::Stopped { pairs } => return Answer::Undecided { pairs },
+        };
+        self.search(&open, effort, halt)
+    }
+
+    /// A topological order, if no chains are open.
+    pub(crate) fn sort(&self) -> Option<Vec<u32>> {
+        let graph = self.edges.graph();
+        let sequence = graph.sort().ok()?;
+        let is_run = !self.is_parallel() || self.find_missed(&graph, &sequence).is_none();
+        is_run.then_some(sequence)
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.isolation == Isolation::ParallelSnapshot
+    }
+
+    /// The edges that put a chain before another one.
+    fn edges_of(&self, first: u32, second: u32) -> [(u32, u32); 2] {
+        let (points, versions) = (self.edges.points, self.versions);
+        let tail = versions.tail[first as usize];
+        let (from, to) = (versions.node[tail as usize], versions.node[second as usize]);
+        let readers = self.readers.get(tail as usize).copied().unwrap_or(NONE);
+        let missed = match readers {
+            NONE => NO_EDGE,
+            _ if !points.has_missed => NO_EDGE,
+            readers => (readers, points.commit(to)),
+        };
+        [(points.commit(from), points.install(to)), missed]
+    }
+
+    fn add(&mut self, first: u32, second: u32) {
+        let edges = self.edges_of(first, second);
+        self.edges.list.extend(edges.into_iter().filter(|edge| *edge != NO_EDGE));
+    }
+
+    /// Takes the version orders from the ends of transactions, as far as the graph allows.
+    fn guess(&self, graph: &Graph) -> Option<Vec<u32>> {
+        let (model, points) = (self.model, self.edges.points);
+        let rank = |node: u32| match points.point(node) {
+            Point::Begin(txn) if !model.txns.has_times => u64::from(model.place[txn as usize]),
+            Point::Begin(txn) if points.is_split => model.start[txn as usize],
+            Point::Begin(txn) | Point::Commit(txn) => {
+                let (start, end) = (model.start[txn as usize], model.end[txn as usize]);
+                if end == NEVER { start } else { end }
+            }
+            Point::Other => 0,
+        };
+        let order = graph.sort_by_rank(rank)?;
+        let (_, fresh) = self.order_by(&order);
+        let list: Vec<(u32, u32)> = self.edges.list.iter().copied().chain(fresh).collect();
+        let full = Graph::new(graph.len(), &list);
+        let sequence = full.sort().ok()?;
+        let is_run = !self.is_parallel() || self.find_missed(&full, &sequence).is_none();
+        is_run.then_some(sequence)
+    }
+
+    /// The edges of the version orders that an order of all points suggests, and whether they agree with it.
+    fn order_by(&self, order: &[u32]) -> (bool, Vec<(u32, u32)>) {
+        let points = self.edges.points;
+        let mut place = vec![0; order.len()];
+        order.iter().zip(0u32..).for_each(|(&node, at)| place[node as usize] = at);
+        let mut fresh = Vec::new();
+        for key in self.versions.open_keys() {
+            let mut heads = self.versions.open(key).to_vec();
+            heads.sort_by_key(|&head| place[points.commit(self.versions.node[head as usize]) as usize]);
+            for pair in heads.windows(2) {
+                fresh.extend(self.edges_of(pair[0], pair[1]).into_iter().filter(|edge| *edge != NO_EDGE));
+            }
+        }
+        let fits = fresh.iter().all(|&(from, to)| place[from as usize] < place[to as usize]);
+        (fits, fresh)
+    }
+
+    fn all_pairs(&self, effort: &Effort) -> Pruned {
+        let mut open = Vec::new();
+        for key in self.versions.open_keys() {
+            let heads = self.versions.open(key);
+            if open.len() + heads.len() * (heads.len() - 1) / 2 > effort.pairs {
+                return Pruned::Stopped { pairs: self.count_pairs() };
+            }
+            for (at, &first) in heads.iter().enumerate() {
+                open.extend(heads[at + 1..].iter().map(|&second| (first, second)));
+            }
+        }
+        Pruned::Open(open)
+    }
+
+    fn count_pairs(&self) -> usize {
+        let count = |key| self.versions.open(key).len();
+        self.versions.open_keys().map(|key| count(key) * (count(key) - 1) / 2).sum()
+    }
+
+    /// Adds the version orders that follow from sessions and time, between neighbors.
+    pub(crate) fn add_ordered(&mut self) {
+        let has_sessions = self.order != Precedence::None;
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for (mut heads, lanes) in self.groups(has_sessions) {
+            for lane in lanes {
+                pairs.extend(heads[lane.start as usize..lane.end as usize].windows(2).map(|pair| (pair[0], pair[1])));
+            }
+            if self.order == Precedence::RealTime {
+                let node = |write: u32| self.versions.node[write as usize];
+                heads.sort_by_key(|&head| self.model.end[node(head) as usize]);
+                let is_before = |pair: &&[u32]| self.model.is_before_in_time(node(pair[0]), node(pair[1]));
+                pairs.extend(heads.windows(2).filter(is_before).map(|pair| (pair[0], pair[1])));
+            }
+        }
+        pairs.into_iter().for_each(|(first, second)| self.add(first, second));
+    }
+
+    /// Adds edges that every version order has, until there are no more.
+    fn prune(&mut self, effort: &Effort, halt: &Halt) -> Pruned {
+        let has_sessions = self.order != Precedence::None;
+        let groups = self.groups(has_sessions);
+        let mut known: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for (heads, lanes) in &groups {
+            for lane in lanes {
+                for pair in heads[lane.start as usize..lane.end as usize].windows(2) {
+                    known.insert((pair[0], pair[1]));
+                    self.add(pair[0], pair[1]);
+                }
+            }
+        }
+        loop {
+            if halt.is_raised() {
+                return Pruned::Stopped { pairs: self.count_pairs() };
+            }
+            let graph = self.edges.graph();
+            let Ok(sequence) = graph.sort() else { return Pruned::Impossible };
+            let [range] = &*ranges(self.model, graph.len(), has_sessions) else { return self.all_pairs(effort) };
+            let past = Past::new(self.model, self.edges.points, &graph, &sequence, has_sessions, range.clone());
+            let mut found = Forced::default();
+            for (heads, lanes) in &groups {
+                let is_possible = match has_sessions {
+                    true => self.in_lanes(&past, heads, lanes, effort, &mut found),
+                    false => self.one_by_one(&past, heads, effort, &mut found),
+                };
+                if !is_possible {
+                    return Pruned::Impossible;
+                }
+            }
+            let Forced { mut fresh, open, count } = found;
+            fresh.retain(|&pair| known.insert(pair));
+            if fresh.is_empty() {
+                return if count > effort.pairs { Pruned::Stopped { pairs: count } } else { Pruned::Open(open) };
+            }
+            fresh.into_iter().for_each(|(first, second)| self.add(first, second));
+        }
+    }
+
+    /// For each chain and session, the first chain that must follow it, unless a third chain is between, and the chains
+    /// whose order is open. False if there is a contradiction.
+    fn in_lanes(
+        &self,
+        past: &Past<'_>,
+        heads: &[u32],
+        lanes: &[Range<u32>],
+        effort: &Effort,
+        found: &mut Forced,
+    ) -> bool {
+        let count = lanes.len();
+        let mut after: Vec<u32> = Vec::with_capacity(heads.len() * count); // By chain and session: a place in `heads`.
+        for (&chain, at) in heads.iter().zip(0..) {
+            for lane in lanes {
+                let others = &heads[lane.start as usize..lane.end as usize];
+                let first = match lane.contains(&at) {
+                    true => at + 1 - lane.start,
+                    false => others.partition_point(|&other| !self.is_forced(past, chain, other)) as u32,
+                };
+                after.push(lane.start + first);
+                if lane.contains(&at) {
+                    continue;
+                }
+                let before = others.partition_point(|&other| self.is_forced(past, other, chain));
+                if before > first as usize {
+                    return false;
+                }
+                let middle = others[before..first as usize].iter().filter(|&&other| chain < other);
+                found.count += middle.clone().count();
+                if found.open.len() <= effort.pairs {
+                    found.open.extend(middle.map(|&other| (chain, other)));
+                }
+            }
+        }
+        for (&chain, row) in heads.iter().zip(after.chunks(count.max(1))) {
+            for (place, lane) in lanes.iter().enumerate().filter(|(place, lane)| row[*place] < lane.end) {
+                let next = row[place];
+                let is_between = |(other, through): (&Range<u32>, &u32)| {
+                    let third = *through as usize;
+                    other.start != lane.start && *through < other.end && after[third * count + place] <= next
+                };
+                if !lanes.iter().zip(row).any(is_between) {
+                    found.fresh.push((chain, heads[next as usize]));
+                }
+            }
+        }
+        true
+    }
+
+    /// The same without sessions, for pairs that no third chain is between.
+    fn one_by_one(&self, past: &Past<'_>, heads: &[u32], effort: &Effort, found: &mut Forced) -> bool {
+        let width = heads.len().div_ceil(64);
+        let mut later = vec![0u64; heads.len() * width];
+        let bit = |row: &[u64], at: usize| row[at / 64] >> (at % 64) & 1 == 1;
+        for (at, &chain) in heads.iter().enumerate() {
+            for (place, &other) in heads.iter().enumerate().filter(|(place, _)| *place != at) {
+                if self.is_forced(past, chain, other) {
+                    later[at * width + place / 64] |= 1 << (place % 64);
+                }
+            }
+        }
+        for (at, &chain) in heads.iter().enumerate() {
+            let row = &later[at * width..][..width];
+            let mut implied = vec![0u64; width];
+            for place in (0..heads.len()).filter(|&place| bit(row, place)) {
+                let through = &later[place * width..][..width];
+                implied.iter_mut().zip(through).for_each(|(all, &more)| *all |= more);
+            }
+            for (place, &other) in heads.iter().enumerate().filter(|(place, _)| *place != at) {
+                let is_earlier = bit(&later[place * width..][..width], at);
+                match (bit(row, place), is_earlier) {
+                    (true, true) => return false,
+                    (true, false) if !bit(&implied, place) => found.fresh.push((chain, other)),
+                    (false, false) if chain < other => {
+                        found.count += 1;
+                        if found.open.len() <= effort.pairs {
+                            found.open.push((chain, other));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        true
+    }
+
+    /// The open chains of each key by session of their heads, and the ranges of sessions.
+    fn groups(&self, has_sessions: bool) -> Vec<(Vec<u32>, Vec<Range<u32>>)> {
+        let node = |head: u32| self.versions.node[head as usize] as usize;
+        let group = |key| {
+            let mut heads = self.versions.open(key).to_vec();
+            if !has_sessions {
+                let lanes = (0..heads.len() as u32).map(|at| at..at + 1).collect();
+                return (heads, lanes);
+            }
+            heads.sort_by_key(|&head| (self.model.lane[node(head)], self.model.place[node(head)]));
+            let mut lanes: Vec<Range<u32>> = Vec::new();
+            for of_lane in heads.chunk_by(|a, b| self.model.lane[node(*a)] == self.model.lane[node(*b)]) {
+                let start = lanes.last().map_or(0, |last| last.end);
+                lanes.push(start..start + of_lane.len() as u32);
+            }
+            (heads, lanes)
+        };
+        self.versions.open_keys().map(group).collect()
+    }
+
+    /// True if the second chain cannot come before the first one.
+    fn is_forced(&self, past: &Past<'_>, first: u32, second: u32) -> bool {
+        let (points, versions) = (self.edges.points, self.versions);
+        let tail = versions.tail[second as usize];
+        let (head, last) = (versions.node[first as usize], versions.node[tail as usize]);
+        let readers = self.readers.get(tail as usize).copied().unwrap_or(NONE);
+        if past.reaches(points.commit(head), points.commit(last)) {
+            return true;
+        }
+        // Without sessions only commits are known, which are enough: pruning may find less.
+        let is_begin = points.is_split && points.is_exclusive && self.order != Precedence::None;
+        (is_begin && past.reaches(points.begin(head), points.commit(last)))
+            || (readers != NONE && past.reaches(points.commit(head), readers))
+    }
+
+    fn search(&self, open: &[(u32, u32)], effort: &Effort, halt: &Halt) -> Answer {
+        let variable = |&(first, second): &(u32, u32)| Variable {
+            edges: [self.edges_of(first, second), self.edges_of(second, first)],
+        };
+        let variables: Vec<Variable> = open.iter().map(variable).collect();
+        let graph = self.edges.graph();
+        let Ok(order) = graph.sort() else { return Answer::Impossible };
+        let number_of: FxHashMap<(u32, u32), u32> = match self.is_parallel() {
+            true => open.iter().copied().zip(0..).collect(),
+            false => FxHashMap::default(),
+        };
+        let check = |dynamic: &Dynamic<'_>| {
+            if self.is_parallel() { self.refute(dynamic, &number_of) } else { None }
+        };
+        match Solver::new(&graph, &order, &variables).solve(effort.conflicts, halt, check) {
+            Solved::Order(sequence) => Answer::Found(sequence),
+            Solved::Impossible => Answer::Impossible,
+            Solved::GaveUp => Answer::Undecided { pairs: open.len() },
+        }
+    }
+
+    /// Parallel snapshot: literals that make a transaction see a write that one of its reads missed.
+    fn refute(&self, dynamic: &Dynamic<'_>, number_of: &FxHashMap<(u32, u32), u32>) -> Option<Vec<Literal>> {
+        let sequence = dynamic.sequence();
+        let mut list = Vec::new();
+        let mut literal_of: FxHashMap<(u32, u32), Literal> = FxHashMap::default();
+        for node in 0..sequence.len() as u32 {
+            dynamic.visit_after(node, |to, literal| {
+                list.push((node, to));
+                if literal == NONE {
+                    literal_of.insert((node, to), NONE);
+                } else {
+                    literal_of.entry((node, to)).or_insert(literal);
+                }
+            });
+        }
+        let graph = Graph::new(sequence.len(), &list);
+        let (read, reader, writer) = self.find_missed(&graph, &sequence)?;
+        let path = graph.path(writer, reader).expect("the writer leads to the reader");
+        let mut literals: Vec<Literal> = path.windows(2).map(|pair| literal_of[&(pair[0], pair[1])]).collect();
+        // The order of the two versions, if it is a choice.
+        if read.source != INITIAL {
+            let write = |node| self.versions.write(self.model, node, read.key).expect("a writer of the key");
+            let (source, next) = (write(read.source), write(writer));
+            let heads = self.versions.open(read.key);
+            let first = heads.iter().copied().find(|&head| self.versions.tail[head as usize] == source);
+            literals.extend(first.map(|first| match number_of.get(&(first, next)) {
+                Some(number) => 2 * number,
+                None => number_of.get(&(next, first)).map_or(NONE, |number| 2 * number + 1),
+            }));
+        }
+        literals.retain(|&literal| literal != NONE);
+        literals.sort_unstable();
+        literals.dedup();
+        Some(literals)
+    }
+
+    /// With an order of all chains: a read, its transaction, and the next writer, which leads to the transaction.
+    pub(crate) fn find_missed(&self, graph: &Graph, sequence: &[u32]) -> Option<(Read, u32, u32)> {
+        let mut place = vec![0; graph.len()];
+        sequence.iter().zip(0u32..).for_each(|(&node, at)| place[node as usize] = at);
+        // For each write, the one after it; for each key, the first.
+        let mut next = self.versions.next.clone();
+        let mut first = vec![NONE; self.versions.heads.len()];
+        for (key, heads) in self.versions.heads.iter().enumerate() {
+            let mut heads = heads.clone();
+            heads.sort_by_key(|&head| place[self.versions.node[head as usize] as usize]);
+            first[key] = heads.first().copied().unwrap_or(NONE);
+            for pair in heads.windows(2) {
+                next[self.versions.tail[pair[0] as usize] as usize] = pair[1];
+            }
+        }
+        let has_sessions = self.order != Precedence::None;
+        for range in ranges(self.model, graph.len(), has_sessions) {
+            let past = Past::new(self.model, self.edges.points, graph, sequence, has_sessions, range.clone());
+            for node in 0..self.model.len() as u32 {
+                for &read in self.model.reads.of(node) {
+                    let after = match read.source {
+                        INITIAL => first[read.key as usize],
+                        source => {
+                            let write = self.versions.write(self.model, source, read.key);
+                            next[write.expect("the source of a read wrote the key") as usize]
+                        }
+                    };
+                    if after == NONE {
+                        continue;
+                    }
+                    let writer = self.versions.node[after as usize];
+                    let number = if has_sessions { self.model.lane[writer as usize] } else { writer };
+                    if writer != node && range.contains(&number) && past.has_commit(writer, node) {
+                        return Some((read, node, writer));
+                    }
+                }
+            }
+        }
+        None
+    }
+}

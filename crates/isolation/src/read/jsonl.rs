@@ -1,0 +1,112 @@
+//! JSON Lines with one transaction a line.
+
+use omnilink_history::format::json::Json;
+use omnilink_history::format::{FormatError, Location};
+use omnilink_history::{Halt, Value};
+
+use super::ReadError;
+use crate::transactions::{Builder, Status, Transactions};
+
+/// Reads transactions, one for each line with a field `txn`.
+pub(super) fn read(text: &str, halt: &Halt) -> Result<Transactions, ReadError> {
+    let mut builder = Builder::default();
+    for (line, number) in text.lines().zip(1..) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with("//") || line.starts_with('#') {
+            continue;
+        }
+        if halt.is_raised() {
+            break;
+        }
+        let at = |message: String| FormatError::new(Location::Line(number), message);
+        let json =
+            Json::parse(line).map_err(|problem| at(format!("column {}: {}", problem.at + 1, problem.message)))?;
+        add(&mut builder, &json).map_err(at)?;
+    }
+    Ok(builder.finish()?)
+}
+
+fn add(builder: &mut Builder, json: &Json) -> Result<(), String> {
+    if let Some(Json::Object(orders)) = json.field("versions") {
+        for (key, values) in orders {
+            let values = list(values).ok_or("a version order is not an array")?;
+            builder.version_order(&Value::str(key.as_str()), &values);
+        }
+        return Ok(());
+    }
+    let process = match json.field("process") {
+        Some(Json::Text(name)) => builder.process(name),
+        Some(Json::Number(number)) => builder.process(&number.to_string()),
+        _ => return Err("`process` is missing, or not an integer or a string".to_owned()),
+    };
+    let time = |name: &str| match json.field(name) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::Number(Value::Int(time))) if *time >= 0 => Ok(Some(*time as u64)),
+        Some(_) => Err(format!("`{name}` is not an integer of 63 bits from 0 on")),
+    };
+    let (start, end) = (time("start")?, time("end")?);
+    let status = match json.field("status") {
+        None if end.is_some() => Status::Committed,
+        None => Status::Unknown,
+        Some(Json::Text(status)) => match status.as_str() {
+            "committed" => Status::Committed,
+            "aborted" => Status::Aborted,
+            "unknown" => Status::Unknown,
+            other => {
+                return Err(format!("unrecognized `status` `{other}` (expected `committed`, `aborted` or `unknown`)"));
+            }
+        },
+        Some(_) => return Err("`status` is not a string".to_owned()),
+    };
+    if start.is_none() && end.is_some() {
+        return Err("there is an `end`, but no `start`".to_owned());
+    }
+    builder.begin(process, start.map(|start| (start, end)), status);
+    let Some(Json::Array(micros)) = json.field("txn") else {
+        return Err("`txn` is missing, or not an array".to_owned());
+    };
+    micros.iter().try_for_each(|micro| add_micro(builder, micro))
+}
+
+fn add_micro(builder: &mut Builder, micro: &Json) -> Result<(), String> {
+    let Json::Array(parts) = micro else { return Err("a micro-operation is not an array".to_owned()) };
+    let Some((Json::Text(kind), parts)) = parts.split_first() else {
+        return Err("a micro-operation does not begin with its kind".to_owned());
+    };
+    let (key, content) = match parts {
+        [key, content] | [key, content, Json::Object(_)] => (key, content),
+        _ => return Err(format!("expected `[\"{kind}\", key, value]`")),
+    };
+    let key = scalar(key).ok_or("a key is not a number, a string or a truth value")?;
+    let is_nested = || format!("a value of `{kind}` is not a number, a string or a truth value");
+    match (kind.as_str(), content) {
+        ("r", Json::Array(elements)) => {
+            let elements: Option<Vec<Value>> = elements.iter().map(scalar).collect();
+            builder.read_list(&key, &elements.ok_or_else(is_nested)?);
+        }
+        ("r", content) => builder.read(&key, &scalar(content).ok_or_else(is_nested)?),
+        ("w", content) => builder.write(&key, &scalar(content).ok_or_else(is_nested)?),
+        ("append", content) => builder.append(&key, &scalar(content).ok_or_else(is_nested)?),
+        (other, _) => {
+            return Err(format!("unsupported micro-operation `{other}` (expected `r`, `w` or `append`)"));
+        }
+    }
+    Ok(())
+}
+
+fn list(json: &Json) -> Option<Vec<Value>> {
+    match json {
+        Json::Array(elements) => elements.iter().map(scalar).collect(),
+        _ => None,
+    }
+}
+
+fn scalar(json: &Json) -> Option<Value> {
+    match json {
+        Json::Null => Some(Value::Nil),
+        Json::Bool(bool) => Some(Value::Bool(*bool)),
+        Json::Number(number) => Some(number.clone()),
+        Json::Text(text) => Some(Value::str(text.as_str())),
+        Json::Array(_) | Json::Object(_) => None,
+    }
+}

@@ -1,0 +1,56 @@
+//! Readers of transactions: JSON Lines with a field `txn`, Jepsen's histories in EDN and JSON, and texts of other checkers.
+
+mod jepsen;
+mod jsonl;
+mod text;
+
+use omnilink_history::Halt;
+use omnilink_history::format::{Format, FormatError, Location};
+use thiserror::Error;
+
+use crate::transactions::{BuildError, Transactions};
+
+/// Why transactions could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReadError {
+    /// The bytes cannot be understood.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The transactions are not a history.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+impl ReadError {
+    /// A fix, if there is one.
+    pub fn help(&self) -> Option<&str> {
+        match self {
+            ReadError::Format(error) => error.help.as_deref(),
+            ReadError::Build(_) => None,
+        }
+    }
+}
+
+/// Reads transactions in any of the formats.
+pub fn transactions(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| FormatError::new(Location::Byte(error.valid_up_to() as u64), "a byte that is not UTF-8"))?;
+    let is_comment = |line: &&str| line.is_empty() || line.starts_with("//") || line.starts_with('#');
+    let first = text.lines().map(str::trim).find(|line| !is_comment(line)).unwrap_or_default();
+    let is_access = |line: &str, names: &[&str]| names.iter().any(|name| line.starts_with(name));
+    if first.is_empty() || (first.starts_with('{') && first.contains("\"txn\"") && !first.contains("\"type\"")) {
+        return jsonl::read(text, halt);
+    }
+    if is_access(first, &["r(", "w("]) {
+        return text::read_calls(text);
+    }
+    if is_access(first, &["r ", "w ", "---", "==="]) {
+        return text::read_blocks(text);
+    }
+    match Format::detect(&bytes[..bytes.len().min(4096)]) {
+        Some(format @ (Format::Jepsen | Format::JsonLines)) => jepsen::read(format, bytes, halt),
+        _ => Err(FormatError::new(Location::Line(1), "unrecognized format of transactions")
+            .help("JSON Lines have a field `txn`; Jepsen's histories have operations `:f :txn`")
+            .into()),
+    }
+}

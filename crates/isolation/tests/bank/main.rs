@@ -1,0 +1,112 @@
+//! Named histories with their exact levels, and the labelled histories of AWDIT.
+
+mod ambiguous;
+mod notation;
+
+use std::fs;
+use std::path::Path;
+
+use omnilink_history::format::json::Json;
+use omnilink_history::{Halt, Precedence};
+use omnilink_isolation::{Effort, Isolation, Level, ORDERS, Outcome, Transactions, check, check_plainly, find, read};
+
+use notation::{SHORT, Source, bank};
+
+/// The levels in all orders, each with its evidence verified, and compared with those that `find` finds.
+fn levels(txns: &Transactions, name: &str) -> Vec<Vec<Isolation>> {
+    let mut found = Vec::new();
+    for order in ORDERS {
+        let mut holds = Vec::new();
+        for (_, isolation) in SHORT {
+            let level = Level { isolation, order };
+            let outcome = check(txns, level, &Effort::default(), &Halt::default());
+            match &outcome {
+                Outcome::Accepted(certificate) => {
+                    certificate.replay(txns).unwrap_or_else(|error| panic!("{name}, {level}: {error}"));
+                    holds.push(isolation);
+                }
+                Outcome::Rejected(rejection) => {
+                    let shown = rejection.explain(txns);
+                    rejection.verify(txns).unwrap_or_else(|error| panic!("{name}, {level}: {error}: {shown:?}"));
+                }
+                Outcome::Inconclusive(why) => panic!("{name}, {level}: {why:?}"),
+            }
+            for (guesses, prunes) in [(false, true), (true, false), (false, false)] {
+                let plain = check_plainly(txns, level, &Effort::default(), guesses, prunes);
+                let is_accepted = |outcome: &Outcome| matches!(outcome, Outcome::Accepted(_));
+                assert_eq!(is_accepted(&plain), is_accepted(&outcome), "{name}, {level}, {guesses}, {prunes}");
+            }
+        }
+        let is_strongest = |level: &&Isolation| !holds.iter().any(|other| other != *level && other.implies(**level));
+        found.push(holds.iter().filter(is_strongest).copied().collect());
+    }
+    let strongest = find(txns, &Effort::default(), &Halt::default()).expect("a verdict");
+    assert_eq!(strongest.into_iter().map(|found| found.levels).collect::<Vec<_>>(), found, "{name}");
+    found
+}
+
+fn check_source(source: &Source) {
+    let txns = source.transactions();
+    assert_eq!(levels(&txns, &format!("{}: {source:?}", source.name)), source.holds, "{source:?}");
+}
+
+#[test]
+fn the_bank_has_its_exact_levels() {
+    let bank = bank();
+    assert_eq!(bank.len(), 52);
+    bank.iter().for_each(check_source);
+}
+
+/// Histories with the answers of another oracle, one for each line, from a file of the environment.
+#[test]
+#[ignore = "needs a file"]
+fn another_oracle_agrees() {
+    let path = std::env::var("ISOLATION_ORACLE").expect("the path of a file");
+    for line in fs::read_to_string(path).expect("a file").lines() {
+        check_source(&Source::parse(&Json::parse(line).expect("JSON")));
+    }
+}
+
+fn visit(folder: &Path, visit_file: &mut impl FnMut(&Path)) {
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    entries.sort();
+    for path in entries {
+        match path.is_dir() {
+            true => visit(&path, visit_file),
+            false if path.extension().is_some_and(|end| end == "txt") => visit_file(&path),
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn the_labels_of_awdit_are_found() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/awdit");
+    let mut count = 0;
+    visit(&root, &mut |path| {
+        let txns = read::transactions(&fs::read(path).expect("a file"), &Halt::default()).expect("a history");
+        // Its read committed is monotonic atomic view.
+        let ladder = [
+            ("read-committed", Isolation::MonotonicAtomicView),
+            ("read-atomic", Isolation::ReadAtomic),
+            ("causal", Isolation::Causal),
+        ];
+        let holds = |&&(_, isolation): &&(&str, Isolation)| {
+            let level = Level { isolation, order: Precedence::Program };
+            match check(&txns, level, &Effort::default(), &Halt::default()) {
+                Outcome::Accepted(certificate) => certificate.replay(&txns).is_ok(),
+                Outcome::Rejected(rejection) => {
+                    rejection.verify(&txns).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                    false
+                }
+                Outcome::Inconclusive(why) => panic!("{}: {why:?}", path.display()),
+            }
+        };
+        let found = ladder.iter().take_while(holds).last().map_or("none", |(name, _)| name);
+        let label = path.strip_prefix(&root).expect("below the root").components().next().expect("a folder");
+        assert_eq!(found, label.as_os_str(), "{}", path.display());
+        count += 1;
+    });
+    assert_eq!(count, 22);
+}
