@@ -40,13 +40,9 @@ export function Banner({ head }: { head: RunHead }) {
           <span aria-hidden="true">{sign}</span>{' '}
           <span class={sentence && tone === 'bad' ? 'offscreen' : ''}>
             <Sentence text={word} width={240} />
+            {sentence && ': '}
           </span>
-          {sentence && (
-            <>
-              <span class={tone === 'bad' ? 'offscreen' : ''}>: </span>
-              <Sentence text={sentence} width={400} />
-            </>
-          )}
+          {sentence && <Sentence text={sentence} width={400} />}
         </h1>
         <Proof report={report} run={head.run} />
         {assumed.length > 0 && (
