@@ -237,7 +237,7 @@ const PLACE = /[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*|\[[^\]]*\])*(?!\w*\s*\()/
 const KEYWORDS =
   /^(?:auto|bool|const|else|for|if|in|int|let|long|mut|return|static|unsafe|unsigned|while|\w+_t|std::.*)$/;
 
-/** The variable that both accesses are about: `slots[…]`; null if their lines do not tell. */
+/** The variable that both accesses are about: `slots[…]`; null if their lines have none in common. */
 export function variableOf([first, second]: Access[]): string | null {
   if (!first?.line || !second?.line) return null;
   const candidates = (access: Access) => {

@@ -4,8 +4,8 @@
 import type { ClosestRun, Operation, TestedCall } from '../data/types.ts';
 import { history } from '../state.ts';
 import { many } from '../text.ts';
+import { Bands, room } from './boxes.tsx';
 import { showOperation, windowWidth } from './local.ts';
-import { Bands, room } from './window.tsx';
 
 /** A call as an operation with this answer and these times. */
 function operationOf({ process, call, outcome, index }: Placement): Operation {
