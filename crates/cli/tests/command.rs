@@ -187,7 +187,7 @@ fn a_directory_is_every_history_in_it() {
     fs::write(directory.join("runs/d"), "damage").expect("a file");
     insta::assert_snapshot!(run(&directory, "check --quiet --spec register runs"), @"
     runs/b: rejected
-    error: 2 was never written
+    error: T0 read 2, which was never written
      |
      = note: T0:1 read() = 2 [2 3].
 
@@ -529,12 +529,12 @@ fn json_names_every_rejected_key() {
         {
           "key": "1",
           "operations": 2,
-          "sentence": "6 was never written: T0:1 get(1) = 6 [3 4]"
+          "sentence": "T0 read 6, which was never written: T0:1 get(1) = 6 [3 4]"
         },
         {
           "key": "\"c\"",
           "operations": 3,
-          "sentence": "T0 read nil after T0 had written 5, but the initial value nil comes first: T0:4 put(\"c\", 5) [9 10] ended before T0:6 contains(\"c\") = FALSE [13 14] began"
+          "sentence": "T0 read nil after it had written 5, but the initial value nil comes first: T0:4 put(\"c\", 5) [9 10] ended before T0:6 contains(\"c\") = FALSE [13 14] began"
         }
       ]
     }

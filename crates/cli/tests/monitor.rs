@@ -340,7 +340,10 @@ fn mistakes_are_named() {
     ");
     insta::assert_snapshot!(wrong(&["--spec", "register", "nowhere"]), @"error: nowhere: No such file or directory (os error 2)");
     fs::write(directory.path().join("state"), "{\"schema\": 1}\n").expect("a file");
-    insta::assert_snapshot!(wrong(&["--spec", "register", "--checkpoint", "state"]), @"error: state: line 1: invalid type: integer `1`, expected a string at line 1 column 12");
+    insta::assert_snapshot!(wrong(&["--spec", "register", "--checkpoint", "state"]), @r#"
+    error: state:1: invalid type: integer `1`, expected a string at line 1 column 12
+      | {"schema": 1}
+    "#);
 }
 
 /// Runs a monitor on this input. Returns its code, its output and its errors.

@@ -137,7 +137,7 @@ fn orders_that_are_not_complete_and_fields_that_are_not_there() {
     let history = "T0 [1 4] write(1) | rev: 6\nT1 [2 ...] write(3)\nT0 [10 12] read() = 2 | rev: 8\n";
     insta::assert_snapshot!(check("in-doubt", history), @"
     history: rejected
-    error: 2 was never written
+    error: T0 read 2, which was never written
      |
      = note: T0:1 read() = 2 [10 12].
      = note: the system's own order could not be followed past T0:1 read() = 2 [10 12] (`rev` 8): in state 1, `read`

@@ -94,13 +94,16 @@ pub enum Why {
 
 /// The weakest violation that a rejected history has.
 pub(crate) fn explain(model: &Model<'_>, level: Level, effort: &Effort, halt: &Halt) -> (Level, Violation) {
-    /// Levels that need a search are tried only on histories below this size.
+    /// Levels that need a search are tried only on histories below this size; in weaker orders, the search is harder.
     const SMALL: usize = 20_000;
+    const TINY: usize = 300;
     let small = Effort { conflicts: effort.conflicts.min(1_000), ..*effort };
+    let is_open = Versions::new(model, true).is_ok_and(|versions| versions.open_keys().next().is_some());
     for order in ORDERS.into_iter().filter(|&order| contains(level.order, order)) {
+        let size = if is_open && order != level.order { TINY } else { SMALL };
         for isolation in Isolation::ALL.into_iter().filter(|&weaker| level.isolation.implies(weaker)) {
             let weaker = Level { isolation, order };
-            let is_cheap = isolation.is_polynomial() || model.len() <= SMALL;
+            let is_cheap = isolation.is_polynomial() || model.len() <= size;
             if weaker == level || !is_cheap || halt.is_raised() {
                 continue;
             }
@@ -258,16 +261,18 @@ impl Maker<'_> {
             if from == to {
                 continue;
             }
+            // At prefix, a version precedes a commit only.
+            let may_be_version = points.is_exclusive || !matches!(points.point(pair[1]), Point::Begin(_));
             let is_rw = points.is_split && matches!(points.point(pair[0]), Point::Begin(_));
-            let why = if is_rw { self.rw(from, to) } else { self.why(from, to, points) };
+            let why = if is_rw { self.rw(from, to) } else { self.why(from, to, points, may_be_version) };
             edges.push(Edge { from: self.txn(from), to: self.txn(to), why });
         }
         edges
     }
 
-    fn why(&self, from: u32, to: u32, points: Points) -> Why {
+    fn why(&self, from: u32, to: u32, points: Points, may_be_version: bool) -> Why {
         let model = self.model;
-        if let Some(why) = self.wr(from, to).or_else(|| self.ww(from, to)) {
+        if let Some(why) = self.wr(from, to).or_else(|| self.ww(from, to).filter(|_| may_be_version)) {
             return why;
         }
         if self.order != Precedence::None && model.is_before_in_session(from, to) {

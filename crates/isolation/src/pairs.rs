@@ -60,8 +60,8 @@ impl Problem<'_> {
         let Ok(sequence) = graph.sort() else { return Answer::Impossible };
         if ways.guesses {
             // Writes that none read fit any order.
-            let (fits, _) = self.order_by(&sequence);
-            if fits && (!self.is_parallel() || self.find_missed(&graph, &sequence).is_none()) {
+            let (fits, fresh) = self.order_by(&sequence);
+            if fits && (!self.is_parallel() || self.find_missed(&self.with(fresh), &sequence).is_none()) {
                 return Answer::Found(sequence);
             }
             if let Some(sequence) = self.guess(&graph) {
@@ -122,11 +122,16 @@ impl Problem<'_> {
         };
         let order = graph.sort_by_rank(rank)?;
         let (_, fresh) = self.order_by(&order);
-        let list: Vec<(u32, u32)> = self.edges.list.iter().copied().chain(fresh).collect();
-        let full = Graph::new(graph.len(), &list);
+        let full = self.with(fresh);
         let sequence = full.sort().ok()?;
         let is_run = !self.is_parallel() || self.find_missed(&full, &sequence).is_none();
         is_run.then_some(sequence)
+    }
+
+    /// The graph with more edges.
+    fn with(&self, fresh: Vec<(u32, u32)>) -> Graph {
+        let list: Vec<(u32, u32)> = self.edges.list.iter().copied().chain(fresh).collect();
+        Graph::new(self.edges.nodes as usize, &list)
     }
 
     /// The edges of the version orders that an order of all points suggests, and whether they agree with it.
@@ -240,6 +245,11 @@ impl Problem<'_> {
                 let others = &heads[lane.start as usize..lane.end as usize];
                 let first = match lane.contains(&at) {
                     true => at + 1 - lane.start,
+                    // A missed write has no edge, so the first of a suffix is not found by halves.
+                    false if self.is_parallel() => {
+                        let is_forced = |&other: &u32| self.is_forced(past, chain, other);
+                        others.iter().position(is_forced).unwrap_or(others.len()) as u32
+                    }
                     false => others.partition_point(|&other| !self.is_forced(past, chain, other)) as u32,
                 };
                 after.push(lane.start + first);

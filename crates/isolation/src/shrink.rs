@@ -9,7 +9,7 @@ use crate::model::{Choice, Model};
 use crate::transactions::{Transactions, TxnId};
 
 /// How many checks a search for a smallest history may use.
-const CHECKS: usize = 400;
+const CHECKS: usize = 200;
 
 /// Transactions that are rejected by themselves; without any of them, they are accepted, unless the limit was reached.
 pub(crate) fn smallest(model: &Model<'_>, level: Level, effort: &Effort, halt: &Halt) -> Vec<TxnId> {

@@ -199,8 +199,9 @@ impl Verifier<'_> {
             }
         };
         if self.txns.is_list[key as usize] {
-            let reads = self.txns.micros.iter().filter(|read| read.key == key);
-            let lists: Vec<&[u32]> = reads.map(|read| self.txns.list(*read)).collect();
+            let counted = self.txns.ids().filter(|&txn| self.counts(txn));
+            let micros = counted.flat_map(|txn| self.txns.micros_of(txn)).map(|micro| self.micro(micro));
+            let lists: Vec<&[u32]> = micros.filter(|read| read.key == key).map(|read| self.txns.list(read)).collect();
             let longest = lists.iter().max_by_key(|list| list.len()).copied().unwrap_or_default();
             if lists.iter().any(|list| is_listed(list)) || (longest.contains(&older) && !longest.contains(&newer)) {
                 return true;
@@ -229,6 +230,21 @@ impl Verifier<'_> {
         of_second[1..].contains(&of_first[0])
             || self.is_ordered(roots.0, roots.1)
             || (is_rooted(&of_first) && !is_rooted(&of_second) && !of_first.contains(&of_second[0]))
+    }
+
+    /// True if a transaction committed, or a committed one read one of its writes.
+    fn counts(&self, txn: TxnId) -> bool {
+        let txns = self.txns;
+        let is_seen = |write: MicroId| {
+            let is_read = |read: MicroId| !self.micro(read).is_write() && self.returned(read, write);
+            let mut committed = txns.ids().filter(|&other| txns.status(other) == Status::Committed);
+            self.micro(write).is_write() && committed.any(|other| txns.micros_of(other).any(is_read))
+        };
+        match txns.status(txn) {
+            Status::Committed => true,
+            Status::Aborted => false,
+            Status::Unknown => txns.micros_of(txn).any(is_seen),
+        }
     }
 
     /// True if the order of the level has the first transaction before the second.

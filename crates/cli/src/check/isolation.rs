@@ -7,7 +7,7 @@ use std::path::Path;
 use omnilink_history::Precedence;
 use omnilink_isolation::{
     Effort, Explanation, Inconclusive, Isolation, Level, LevelError, ORDERS, Outcome, Rejection, Strongest,
-    Transactions, TxnId, check, find, order_name, read,
+    Transactions, TxnId, Violation, check, find, order_name, read,
 };
 use omnilink_judge::InputError;
 use omnilink_judge::input::recordings;
@@ -24,6 +24,9 @@ use crate::terminal::complain;
 /// The most transactions that a text shows, and the most micro-operations of each.
 const TXNS: usize = 12;
 const MICROS: usize = 8;
+
+/// The effort for other levels than the one of the check.
+const HINT: Effort = Effort { conflicts: 50, pairs: 100_000, choices: 64 };
 
 /// The schema of `--format json`.
 const SCHEMA: &str = "omnilink.isolation/1";
@@ -207,7 +210,7 @@ impl Asked<'_> {
             if order == Precedence::RealTime && !txns.has_times() {
                 return (order, "not decided, because the transactions have no times".to_owned());
             }
-            let verdict = match check(txns, Level { order, ..level }, &Effort::default(), self.limits.halt()) {
+            let verdict = match check(txns, Level { order, ..level }, &HINT, self.limits.halt()) {
                 Outcome::Accepted(_) => "accepted".to_owned(),
                 Outcome::Rejected(rejection) => {
                     let Explanation { anomaly, sentence, txns: involved, .. } = rejection.explain(txns);
@@ -222,7 +225,7 @@ impl Asked<'_> {
 
     fn rejected(&self, txns: &Transactions, level: Level, rejection: &Rejection) -> (Exit, Value) {
         let explanation = rejection.explain(txns);
-        let strongest = find(txns, &Effort::default(), self.limits.halt()).unwrap_or_default();
+        let strongest = find(txns, &HINT, self.limits.halt()).unwrap_or_default();
         if self.is_human() {
             let Explanation { anomaly, sentence, txns: involved, edges } = &explanation;
             outln!("{}: rejected, not {level}: {anomaly}", clean(self.name));
