@@ -58,18 +58,21 @@ fn generate(kind: &str, path: &str, count: usize) -> io::Result<()> {
     out.flush()
 }
 
+/// The operations of a transaction: true for an append, and the place of the list.
+type Plan = Vec<(bool, usize)>;
+
 /// Transactions of 20 clients with four operations on lists. They take effect when they end; a key is replaced after 16
 /// appends.
 fn lists(out: &mut impl Write, rng: &mut fastrand::Rng, count: usize, is_edn: bool) -> io::Result<()> {
     let mut active: Vec<(u32, Vec<u32>)> = (0..10).map(|key| (key, Vec::new())).collect();
     let mut next_key = 10;
-    let mut open: Vec<Option<(u64, Vec<(bool, usize)>)>> = vec![None; 20];
+    let mut open: Vec<Option<(u64, Plan)>> = vec![None; 20];
     let (mut time, mut done, mut fresh) = (0u64, 0, 0u32);
     while done < count {
         time += 1;
         let client = rng.usize(0..open.len());
         let Some((start, plan)) = open[client].take() else {
-            let plan: Vec<(bool, usize)> = (0..4).map(|_| (rng.bool(), rng.usize(0..active.len()))).collect();
+            let plan: Plan = (0..4).map(|_| (rng.bool(), rng.usize(0..active.len()))).collect();
             open[client] = Some((time, plan));
             if is_edn {
                 writeln!(

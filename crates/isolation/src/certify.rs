@@ -165,11 +165,11 @@ impl<'a> Store<'a> {
         let is_unknown = txns.status(txn) == Status::Unknown;
         let micros = &txns.micros[txns.range(txn.0)];
         for (place, micro) in micros.iter().enumerate() {
-            let own = micros[..place].iter().filter(|own| own.is_write() && own.key == micro.key);
+            let mut own = micros[..place].iter().filter(|own| own.is_write() && own.key == micro.key);
             let is_right = match micro.access {
                 Access::Write | Access::Append => true,
                 Access::Read if is_unknown && *txns.value(micro.at) == omnilink_history::Value::Nil => true,
-                Access::Read => match own.last() {
+                Access::Read => match own.next_back() {
                     Some(own) => own.at == micro.at,
                     None => match self.registers[micro.key as usize] {
                         NONE => txns.versions[micro.at as usize].is_initial,

@@ -150,13 +150,14 @@ fn violation(model: &Model<'_>, level: Level, effort: &Effort, halt: &Halt) -> V
     match graph.sort() {
         Err(left) => Violation::Cycle(maker.cycle(points, &graph, &left)),
         Ok(sequence) => {
-            if isolation == Isolation::ParallelSnapshot && versions.open_keys().next().is_none() {
-                if let Some((read, reader, writer)) = problem.find_missed(&graph, &sequence) {
-                    let path = graph.path(writer, reader).expect("the writer leads to the reader");
-                    let mut edges = maker.edges(points, &path, false);
-                    edges.insert(0, maker.missed(reader, read, writer));
-                    return Violation::Cycle(Cycle { edges });
-                }
+            if isolation == Isolation::ParallelSnapshot
+                && versions.open_keys().next().is_none()
+                && let Some((read, reader, writer)) = problem.find_missed(&graph, &sequence)
+            {
+                let path = graph.path(writer, reader).expect("the writer leads to the reader");
+                let mut edges = maker.edges(points, &path, false);
+                edges.insert(0, maker.missed(reader, read, writer));
+                return Violation::Cycle(Cycle { edges });
             }
             Violation::Core(smallest(model, level, effort, halt))
         }

@@ -137,11 +137,9 @@ impl<'t> Model<'t> {
             given: vec![Vec::new(); txns.keys.len()],
             spines,
         };
-        for txn in 0..txns.len() {
-            if counts[txn] {
-                model.node[txn] = model.ids.len() as u32;
-                model.ids.push(txn as u32);
-            }
+        for (txn, _) in counts.iter().enumerate().filter(|(_, counts)| **counts) {
+            model.node[txn] = model.ids.len() as u32;
+            model.ids.push(txn as u32);
         }
         model.add_sessions();
         model.add_writes();

@@ -28,6 +28,21 @@ const OF_A_SEARCH: [&str; 17] = [
     "exhaustive",
 ];
 
+/// An isolation level on the command line, with a hint for a misspelled one.
+fn parse_isolation(name: &str) -> Result<omnilink_isolation::Level, String> {
+    use omnilink_isolation::{Isolation, Level, LevelError};
+
+    name.parse().map_err(|error: LevelError| match error {
+        LevelError::Unknown(_) => {
+            let named = Level::NAMED.map(|(name, ..)| name);
+            let names: Vec<&str> = Isolation::ALL.map(Isolation::name).into_iter().chain(named).collect();
+            let hint = omnilink_suggest::hint(name, names.iter().copied());
+            format!("{error}; {}", hint.unwrap_or_else(|| format!("the levels are {}", names.join(", "))))
+        }
+        error => error.to_string(),
+    })
+}
+
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CheckArgs {
     /// TLA+ module, unless `--spec` is given, followed by the histories.
@@ -54,7 +69,7 @@ pub(crate) struct CheckArgs {
     #[arg(
         long,
         value_name = "LEVEL",
-        value_parser = crate::check::isolation::parse_level,
+        value_parser = parse_isolation,
         conflicts_with_all = [
             "spec", "level", "find_level", "merge", "witness", "reports", "assume", "order_by", "coverage", "strict", "stats",
             "full", "jobs", "max_width", "no_shortcuts", "exhaustive", "context", "by", "verify", "tlc",

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use omnilink_history::Precedence;
 use omnilink_isolation::{
-    Effort, Explanation, Inconclusive, Isolation, Level, LevelError, ORDERS, Outcome, Rejection, Strongest,
-    Transactions, TxnId, Violation, check, find, order_name, read,
+    Effort, Explanation, Inconclusive, Isolation, Level, ORDERS, Outcome, Rejection, Strongest, Transactions, TxnId,
+    Violation, check, find, order_name, read,
 };
 use omnilink_judge::InputError;
 use omnilink_judge::input::recordings;
@@ -35,19 +35,6 @@ const SCHEMA: &str = "omnilink.isolation/1";
 pub(super) fn finds_isolation(args: &CheckArgs) -> bool {
     let names_spec = |path: &Path| omnilink_judge::is_tla(path) || omnilink_judge::is_lineup(path);
     args.find_level && args.spec.is_none() && !args.paths.first().is_some_and(|path| names_spec(path))
-}
-
-/// A level on the command line, with a hint for a misspelled one.
-pub(crate) fn parse_level(name: &str) -> Result<Level, String> {
-    name.parse().map_err(|error: LevelError| match error {
-        LevelError::Unknown(_) => {
-            let named = Level::NAMED.map(|(name, ..)| name);
-            let names: Vec<&str> = Isolation::ALL.map(Isolation::name).into_iter().chain(named).collect();
-            let hint = omnilink_suggest::hint(name, names.iter().copied());
-            format!("{error}; {}", hint.unwrap_or_else(|| format!("the levels are {}", names.join(", "))))
-        }
-        error => error.to_string(),
-    })
 }
 
 /// Checks all histories.

@@ -1,7 +1,7 @@
 //! `omnilink check`: histories in, verdicts out.
 
 mod advice;
-pub(crate) mod isolation;
+mod isolation;
 #[cfg(feature = "fleet")]
 mod keys;
 mod levels;
