@@ -74,14 +74,15 @@ fn the_first_run_that_fails_ends_it() {
 
     run 3 (seed 3, 2 threads, 1 operation each, undisturbed): rejected
     error: T1 read nil after T0 had written 3, but the initial value nil comes first
+     |
+     = note: T0:0 write(3) [1 4] ended before T1:1 read() = nil [5 6] began.
 
-      this part fails by itself: 2 operations
+      smallest part that fails: 2 operations
 
-        T0        T1
-        --------  ------------
-        write(3)
-                  read() = nil
-        (operations in one row overlap)
+        T0       T1
+        -------  ----------
+        write 3
+                 read → nil
 
     found after N s, kept as ef38ae: target/omnilink/ef38ae
 
@@ -91,8 +92,8 @@ fn the_first_run_that_fails_ends_it() {
       read                6        50 %  by write 50 %; = 1 17 %, 2 17 %, nil 67 %
       write               3       100 %  by read 100 %
 
-      all of it    omnilink runs show ef38ae
-      to send it   omnilink runs pack ef38ae
+      full explanation  omnilink runs show ef38ae
+      pack              omnilink runs pack ef38ae
     exit 1
     ");
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 1 --profile short"), @r"
@@ -116,27 +117,23 @@ fn runs_that_fail_are_told_apart() {
 
     run 3 (seed 13, 2 threads, 2 operations each, undisturbed): rejected
     error: T1 read nil after T0 had written 13, but the initial value nil comes first
+     |
+     = note: T0:0 write(13) [1 4] ended before T1:1 read() = nil [5 6] began.
 
-      this part fails by itself: 2 operations
+      smallest part that fails: 2 operations
 
-        T0         T1
-        ---------  ------------
-        write(13)
-                   read() = nil
-        (operations in one row overlap)
+        T0        T1
+        --------  ----------
+        write 13
+                  read → nil
 
     found after N s, kept as 86991c: target/omnilink/86991c
 
-    run 5 (seed 15, 2 threads, 2 operations each, undisturbed): crashed
-      killed by SIGABRT
-        | assertion failed
+    run 5 (seed 15, 2 threads, 2 operations each, undisturbed): crashed: killed by SIGABRT: assertion failed
+      found after N s, kept as 543f86
 
-    found after N s, kept as 543f86: target/omnilink/543f86
-
-    run 7 (seed 17, 2 threads, 2 operations each, undisturbed): stuck
-      did not end, and was stopped
-
-    found after N s, kept as 2bdee3: target/omnilink/2bdee3
+    run 7 (seed 17, 2 threads, 2 operations each, undisturbed): stuck: still running after 1s
+      found after N s, kept as 2bdee3
 
     15 runs, 36 operations, N s: 10 accepted, 2 rejected, 2 crashed, 1 stuck
     first rejected after N s
@@ -146,14 +143,14 @@ fn runs_that_fail_are_told_apart() {
 
       runs  stored  share of runs (95 %)
          2  86991c  13.3 % (3.7 to 37.9 %)
-                    rejected: T# read nil after T# had written #, but the initial value nil comes firstT#:# write(#) [# #] ended before T#:# read() = nil [# #] began
+                    rejected: T# read nil after T# had written #, but the initial value nil comes first
          2  543f86  13.3 % (3.7 to 37.9 %)
                     crashed: killed by SIGABRT: assertion failed
          1  2bdee3  6.7 % (1.2 to 29.8 %)
                     stuck: still running after 1s
 
-      all of it    omnilink runs show 86991c
-      to send it   omnilink runs pack 86991c
+      full explanation  omnilink runs show 86991c
+      pack              omnilink runs pack 86991c
     exit 1
     ");
     let listed = run(&directory, "runs list");
@@ -170,9 +167,9 @@ fn runs_that_fail_are_told_apart() {
 
     1 run, 0 operations, N s: 0 accepted, 1 crashed
 
-      all of it    omnilink runs show a2df08
-      to send it   omnilink runs pack a2df08
-      over time    omnilink runs summary
+      full explanation  omnilink runs show a2df08
+      pack              omnilink runs pack a2df08
+      over time         omnilink runs summary
     exit 5
     ");
     insta::assert_snapshot!(fuzz(&directory, "fuzz --seed 7 --runs 1 --timeout 200ms"), @"
@@ -186,9 +183,9 @@ fn runs_that_fail_are_told_apart() {
 
     1 run, 0 operations, N s: 0 accepted, 1 stuck
 
-      all of it    omnilink runs show 707e72
-      to send it   omnilink runs pack 707e72
-      over time    omnilink runs summary
+      full explanation  omnilink runs show 707e72
+      pack              omnilink runs pack 707e72
+      over time         omnilink runs summary
     exit 5
     ");
 }
