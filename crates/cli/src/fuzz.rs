@@ -148,8 +148,10 @@ impl ProgressPrinter<'_> {
             Event::Building(command) => self.display.wait(format!("building: {}", clean(&command))),
             Event::Said(line) if is_human => self.display.suspend(|| sayln!("{line}")),
             // Of several causes, only the first is printed in full.
-            Event::Failed(run, _, seen, _) if is_human && self.has_told => self.display.suspend(|| {
-                sayln!("\n{}: {}: {}", run.label(), seen.kind.word(), clean(seen.shown()));
+            Event::Failed(run, report, seen, _) if is_human && self.has_told => self.display.suspend(|| {
+                let rejection = report.filter(|_| seen.kind == Kind::Rejected).and_then(omnilink_report::sentence);
+                let cause = rejection.unwrap_or_else(|| clean(seen.shown()));
+                sayln!("\n{}: {}: {cause}", run.label(), seen.kind.word());
             }),
             Event::Failed(run, report, seen, race) if is_human => {
                 self.display.suspend(|| tell_failure(self.args, run, report, seen, race));

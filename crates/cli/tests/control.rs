@@ -369,7 +369,7 @@ fn accesses_that_nothing_orders_are_reported_and_nothing_is_claimed() {
     T0:0 increment() = value: 3 reads, after step 16
     no lock, atomic access or join orders these two accesses
     its history is accepted; threads are switched at these accesses from now on
-    run 2 (seed 2, 2 threads, 2 operations each): rejected: increment: this operation adds # to #, but the counter is at #
+    run 2 (seed 2, 2 threads, 2 operations each): rejected: no order allows T0's `increment → 2`: this operation adds 1 to 1, but the counter is at 3
     exit 1
     ");
     insta::assert_snapshot!(raced("--schedule dpor --ops 1 --keep-going"), @r"
