@@ -94,14 +94,13 @@ fn a_variable_and_a_field_of_one_name_are_two_values() {
     let report = lease(SETTINGS, log, None).expect("a report");
     insta::assert_snapshot!(words(&report), @r#"
     log: rejected
-    error: log:1 `expire()` [2 2] fits nowhere: in the only possible state `epoch` is 1, not 7
+    error: log line 2: `expire` is not legal: `epoch` is 1, not 7
       -->
        |
     12 | after = { epoch = "epoch" }
        |           ^^^^^ FALSE: epoch is 1, e.epoch is 7
        |
        = note: 1 of 2 events have an explanation, and none of them allows `expire` (line 2) next
-       = note: 1 of 2 operations explained
        = help: without log:1 expire(), the history is accepted
        = help: without the condition `epoch = e.epoch` on log:1 expire(), the history is accepted
        = note: log line 2: {"ev": "expire", "epoch": 7}

@@ -67,7 +67,7 @@ fn an_order_that_keeps_the_invariant_may_end_at_a_guard() {
     // After `Add(1)` the level is 1 or 2. Where it is 1, `Read(2)` is refused by its guard and not by the invariant.
     let operations = [("Add", 1), ("Read", 2)];
     insta::assert_snapshot!(agreed("Low", &operations), @"the operations have explanations, and each of them makes `Low` false: 2");
-    insta::assert_snapshot!(agreed("Low Positive", &operations), @"the operations have explanations, and each of them makes an invariant false; the first found makes `Low` false: 2");
+    insta::assert_snapshot!(agreed("Low Positive", &operations), @"the operations have explanations, and each of them makes an invariant false; the first found makes…: 2");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_step_that_is_not_recorded_may_break_the_invariant() {
 
 #[test]
 fn the_operation_itself_may_break_the_invariant() {
-    insta::assert_snapshot!(agreed("Low", &[("Add", 4)]), @"T0:0 `Add(4)` breaks `Low`: `level` is 4 or 5: 4, 5");
+    insta::assert_snapshot!(agreed("Low", &[("Add", 4)]), @"T0's `Add 4` breaks `Low`: `level` is 4 or 5: 4, 5");
 }
 
 #[test]
