@@ -1,3 +1,4 @@
+// The schedule of a controlled run: accesses, sources, what waits for what.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
