@@ -66,13 +66,13 @@ fn agreed(invariants: &str, operations: &[(&str, i64)]) -> String {
 fn an_order_that_keeps_the_invariant_may_end_at_a_guard() {
     // After `Add(1)` the level is 1 or 2. Where it is 1, `Read(2)` is refused by its guard and not by the invariant.
     let operations = [("Add", 1), ("Read", 2)];
-    insta::assert_snapshot!(agreed("Low", &operations), @"the operations have explanations, and each of them makes `Low` false: 2");
-    insta::assert_snapshot!(agreed("Low Positive", &operations), @"the operations have explanations, and each of them makes an invariant false; the first found makes…: 2");
+    insta::assert_snapshot!(agreed("Low", &operations), @"every order that the actions allow breaks `Low`: 2");
+    insta::assert_snapshot!(agreed("Low Positive", &operations), @"every order that the actions allow breaks an invariant; the first found breaks `Low`: 2");
 }
 
 #[test]
 fn a_step_that_is_not_recorded_may_break_the_invariant() {
-    insta::assert_snapshot!(agreed("Positive", &[("Add", 1), ("Read", -1)]), @"the operations have explanations, and each of them makes `Positive` false: -1");
+    insta::assert_snapshot!(agreed("Positive", &[("Add", 1), ("Read", -1)]), @"every order that the actions allow breaks `Positive`: -1");
 }
 
 #[test]

@@ -102,9 +102,7 @@ pub fn explain_violation(
     }
     Rejection {
         details: String::new(),
-        sentence: format!(
-            "behaviors explain the log, and each of them makes an invariant false; the first found makes `{name}` false"
-        ),
+        sentence: format!("every behavior that explains the log breaks an invariant; the first found breaks `{name}`"),
         blocked,
         explained: u64::from(most),
         evidence: Evidence::Invariant(broken),

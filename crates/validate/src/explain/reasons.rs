@@ -165,10 +165,9 @@ impl Explainer<'_, '_> {
         let conjunct = self.guards().conjunct(&parts.iter().collect::<Vec<_>>());
         let site = self.predicate_site(&exclusion);
         let sentence = match self.spec.program.invariants.len() {
-            1 => format!("the operations have explanations, and each of them makes `{}` false", exclusion.name),
+            1 => format!("every order that the actions allow breaks `{}`", exclusion.name),
             _ => format!(
-                "the operations have explanations, and each of them makes an invariant false; the first found makes `{}` \
-                 false",
+                "every order that the actions allow breaks an invariant; the first found breaks `{}`",
                 exclusion.name
             ),
         };
