@@ -198,11 +198,12 @@ impl Verifier<'_> {
                 _ => false,
             }
         };
+        let mut longest: &[u32] = &[];
         if self.txns.is_list[key as usize] {
             let counted = self.txns.ids().filter(|&txn| self.counts(txn));
             let micros = counted.flat_map(|txn| self.txns.micros_of(txn)).map(|micro| self.micro(micro));
             let lists: Vec<&[u32]> = micros.filter(|read| read.key == key).map(|read| self.txns.list(read)).collect();
-            let longest = lists.iter().max_by_key(|list| list.len()).copied().unwrap_or_default();
+            longest = lists.iter().max_by_key(|list| list.len()).copied().unwrap_or_default();
             if lists.iter().any(|list| is_listed(list)) || (longest.contains(&older) && !longest.contains(&newer)) {
                 return true;
             }
@@ -229,6 +230,10 @@ impl Verifier<'_> {
         let roots = (of_first[of_first.len() - 1], of_second[of_second.len() - 1]);
         of_second[1..].contains(&of_first[0])
             || self.is_ordered(roots.0, roots.1)
+            // An element that the longest list lacks comes after those of the list, and after updates of the last of these.
+            || (of_first.iter().any(|&txn| self.is_in(longest, txn))
+                && !longest.contains(&newer)
+                && !of_first.contains(&of_second[0]))
             || (is_rooted(&of_first) && !is_rooted(&of_second) && !of_first.contains(&of_second[0]))
     }
 
@@ -245,6 +250,11 @@ impl Verifier<'_> {
             Status::Aborted => false,
             Status::Unknown => txns.micros_of(txn).any(is_seen),
         }
+    }
+
+    /// True if a list has an element of a transaction.
+    fn is_in(&self, list: &[u32], txn: TxnId) -> bool {
+        list.iter().any(|&version| self.owns(txn, MicroId(self.txns.versions[version as usize].writer)))
     }
 
     /// True if the order of the level has the first transaction before the second.
