@@ -70,7 +70,7 @@ fn verdicts_have_their_exit_codes() {
     shown(
         &["--isolation", "snapshot", "wrong.jsonl"],
         2,
-        "error: wrong.jsonl: line 1: unsupported micro-operation `read`",
+        "error: wrong.jsonl:1:26: unsupported micro-operation `read`",
     );
     shown(&["--isolation", "snapshot", "empty.jsonl"], 4, "empty.jsonl: nothing to check");
     shown(&["--isolation", "snapshot", "missing.jsonl"], 2, "error: missing.jsonl: ");

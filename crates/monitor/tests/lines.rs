@@ -213,7 +213,9 @@ fn operations_are_named_by_their_number_in_the_input() {
     }
     let (alerts, ..) = watch(MonitorOptions::default(), &lines);
     assert_eq!(alerts.len(), 1);
-    assert!(alerts[0].sentence.starts_with("a:27 "), "{}", alerts[0].sentence);
+    let report = alerts[0].report.as_deref().expect("the report of a first violation");
+    let blamed = report.operations.iter().find(|op| Some(op.start) == alerts[0].at).expect("an operation");
+    assert_eq!(blamed.name, "a:27");
 }
 
 #[test]
