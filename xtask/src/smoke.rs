@@ -5,9 +5,10 @@
 //! as `in 1.2 ms` and `(8 ms)` are not compared. A command must succeed, unless the next one is `echo $?`, which shows its exit
 //! code. Commands that cannot run here, such as those that install the tool, belong in a block marked `sh`.
 //!
-//! The output of threads differs from run to run. In a block marked `console like`, only exit codes and verdicts are
-//! compared. These blocks of a document form one session: it starts in an empty directory, `cd` holds for the following
-//! blocks, and a block marked with a language and `file=src/main.rs` is written to that file at that point.
+//! Blocks of a document that are marked `console session` form one session: it starts in an empty directory, `cd` holds for
+//! the following blocks, and a block marked with a language and `file=src/main.rs` is written to that file at that point.
+//! Blocks marked `console like` belong to it, too, but only exit codes and verdicts are compared there, because the output
+//! of threads differs from run to run.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -34,10 +35,33 @@ enum Step {
     },
 }
 
+/// Where a command runs, and how its output is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// In the root of the repository; all of it.
+    Root,
+    /// In the session of the document; all of it.
+    Session,
+    /// In the session of the document; verdicts.
+    Like,
+}
+
+impl Kind {
+    /// The kind of a code block, if its commands are run.
+    fn of(block: &str) -> Option<Kind> {
+        match block {
+            "console" => Some(Kind::Root),
+            "console session" => Some(Kind::Session),
+            "console like" => Some(Kind::Like),
+            _ => None,
+        }
+    }
+}
+
 /// A command and its documented output.
 #[derive(Debug)]
 struct Example {
-    is_like: bool,
+    kind: Kind,
     command: String,
     output: String,
     /// The location of the output in the document.
@@ -103,13 +127,13 @@ fn parse(markdown: &str) -> Result<Vec<Step>> {
         match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => block = info.to_string(),
             Event::End(TagEnd::CodeBlock) => block.clear(),
-            Event::Text(_) if block == "console" || block == "console like" => {
-                let examples = parse_block(markdown, place, block == "console like")?;
-                steps.extend(examples.into_iter().map(Step::Run));
-            }
             Event::Text(text) => {
-                if let Some((_, path)) = block.split_once(" file=") {
+                if let Some(kind) = Kind::of(&block) {
+                    steps.extend(parse_block(markdown, place, kind)?.into_iter().map(Step::Run));
+                } else if let Some((_, path)) = block.split_once(" file=") {
                     steps.push(Step::Write { path: path.to_owned(), text: text.to_string() });
+                } else {
+                    ensure!(!block.starts_with("console"), "`{block}` is no kind of block that is run");
                 }
             }
             _ => {}
@@ -118,14 +142,14 @@ fn parse(markdown: &str) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-fn parse_block(markdown: &str, block: Range<usize>, is_like: bool) -> Result<Vec<Example>> {
+fn parse_block(markdown: &str, block: Range<usize>, kind: Kind) -> Result<Vec<Example>> {
     let mut examples: Vec<Example> = Vec::new();
     let mut at = block.start;
     for line in markdown[block].split_inclusive('\n') {
         at += line.len();
         match line.strip_prefix("$ ") {
             Some(command) => examples.push(Example {
-                is_like,
+                kind,
                 command: command.trim_end().to_owned(),
                 output: String::new(),
                 place: at..at,
@@ -172,12 +196,12 @@ fn run_all<'a>(steps: &'a [Step], root: &Path, binaries: &Path) -> Result<(Vec<&
                 let path = here.join(path);
                 fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
             }
-            Step::Run(example) if example.is_like && example.command.starts_with("cd ") => {
+            Step::Run(example) if example.kind != Kind::Root && example.command.starts_with("cd ") => {
                 here = here.join(&example.command["cd ".len()..]);
                 ensure!(here.is_dir(), "`{}` leads nowhere", example.command);
             }
             Step::Run(example) => {
-                ran.push(run(example, if example.is_like { &here } else { root })?);
+                ran.push(run(example, if example.kind == Kind::Root { root } else { &here })?);
                 examples.push(example);
             }
         }
@@ -188,7 +212,7 @@ fn run_all<'a>(steps: &'a [Step], root: &Path, binaries: &Path) -> Result<(Vec<&
 impl Example {
     /// True if a command printed the documented output.
     fn is_shown(&self, printed: &str) -> bool {
-        if self.is_like {
+        if self.kind == Kind::Like {
             let is_silent = printed.trim().is_empty();
             let [printed, said] = [printed, &self.output].map(|text| {
                 VERDICT.captures_iter(text).map(|found| found.extract::<1>().1[0]).collect::<BTreeSet<&str>>()
