@@ -1,4 +1,4 @@
-// What a page says about a failure: values below an expression, links of a contradiction, spellings, tested operations.
+// The parts of a page about a failure: values below an expression, links of a contradiction, spellings, tested operations.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -324,7 +324,7 @@ impl<'a> CommitOrder<'a> {
         Ok(reads)
     }
 
-    /// What is known of version orders: given ones, and lists.
+    /// Known version orders hold: given ones, and lists.
     fn respects_versions(&self) -> Result<(), String> {
         let txns = self.txns;
         let mut longest: BTreeMap<u32, &[u32]> = BTreeMap::new();
@@ -382,7 +382,7 @@ impl<'a> CommitOrder<'a> {
             Isolation::MonotonicAtomicView => self.check_earlier(),
             Isolation::ReadAtomic => self.check_direct(order),
             _ => {
-                // What holds in a stronger order holds in a weaker one, and sessions need less memory than bits.
+                // A run in a stronger order is one in a weaker order, and sessions need less memory than bits.
                 let steps: Vec<Step> = self.order[1..].iter().map(|&txn| Step::Commit(TxnId(txn))).collect();
                 let is_session =
                     order == Precedence::None && follows_order(self.txns, Precedence::Program, &steps).is_ok();

@@ -148,7 +148,7 @@ pub fn find(txns: &Transactions, effort: &Effort, halt: &Halt) -> Result<Vec<Str
 
 fn find_in(model: &Model<'_>, effort: &Effort, halt: &Halt) -> [[Option<bool>; 8]; 3] {
     let mut answers = [[None; 8]; 3];
-    // What a stronger order accepts, a weaker one does.
+    // A weaker order accepts every history that a stronger one accepts.
     for place in (0..ORDERS.len()).rev() {
         let mut rejected: Vec<Isolation> = Vec::new();
         let top = std::iter::once(Isolation::Serializable);

@@ -39,7 +39,7 @@ pub(crate) enum Answer {
     Undecided { pairs: usize },
 }
 
-/// What follows from a graph.
+/// The consequences of a graph.
 #[derive(Default)]
 struct Forced {
     fresh: Vec<(u32, u32)>,
@@ -47,7 +47,7 @@ struct Forced {
     count: usize,
 }
 
-/// What pruning left.
+/// The result of pruning.
 enum Pruned {
     Open(Vec<(u32, u32)>),
     Impossible,

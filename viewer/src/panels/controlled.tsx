@@ -7,7 +7,7 @@ import { brief, list } from '../text.ts';
 import { Copy, Section, Sentence } from './parts.tsx';
 import { chosenStep } from './schedule.tsx';
 
-/** A line of the program, and what is said beside it. */
+/** A line of the program, and the words beside it. */
 interface Mark {
   place: string;
   label: string;

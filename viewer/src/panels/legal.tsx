@@ -1,4 +1,4 @@
-// What would make the failing operation legal. Every change was checked; those that do not help are folded.
+// Changes that would make the failing operation legal. Every one was checked; those that do not help are folded.
 
 import { shortName } from '../data/short.ts';
 import type { Assumption, Consequence, Field, Operation, Report } from '../data/types.ts';

@@ -23,7 +23,7 @@ interface Line {
   number: number;
   step: InterleavedStep | null;
   odd: { code: string; effect: string; place: string | null; isBad: boolean } | null;
-  /** What is said below it. */
+  /** The words below it. */
   note?: string;
 }
 

@@ -1,4 +1,4 @@
-// What happened: the smallest failing part of the history, whole, or a test beside a serial run.
+// The smallest failing part of the history, whole, or a test beside a serial run.
 
 import type { ComponentChildren } from 'preact';
 import { spelled } from '../data/spelling.ts';

@@ -146,7 +146,7 @@ impl<'a> Scene<'a> {
         Some(Told { value, ..told? })
     }
 
-    /// What an operation took from the head of a sequence.
+    /// A sentence about the value that an operation took from the head of a sequence.
     fn headed(
         &self,
         blamed: &Blamed<'_>,
