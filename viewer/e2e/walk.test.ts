@@ -111,6 +111,8 @@ walk('queue-10k', 'a filter finds operations, and n and N move between them', as
     return at();
   };
   await find(page, 'op:DequeueEmpty');
+  // The first link after loading names the operation that the page opens at, before any key is pressed.
+  await page.waitForFunction(() => location.hash.includes('op='));
   const first = await press('n');
   assert.notEqual(await press('n'), first);
   assert.equal(await press('N'), first);
