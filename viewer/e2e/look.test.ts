@@ -119,6 +119,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       // One example each, and the others on demand.
       assert.equal(await listed.locator('.states > li .letter').count(), 2);
       await groups[1]!.getByText('3 more states').click();
+      await groups[1]!.locator('.states > li .letter').nth(3).waitFor();
       assert.equal(await groups[1]!.locator('.states > li .letter').count(), 4);
     },
     ({ report: { verdict } }) => {
