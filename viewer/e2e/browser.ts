@@ -154,3 +154,14 @@ export function assertAlone(requests: string[], own: string): void {
 export function plain(text: string): string {
   return text.replace(/\s+/g, ' ').trim().toLowerCase();
 }
+
+/** Repeats assertions about what an input changes, until they hold: the page draws after the input, not with it. */
+export async function until(assertions: () => Promise<void>): Promise<void> {
+  for (const end = Date.now() + 5000; ; await new Promise(resolve => setTimeout(resolve, 20))) {
+    try {
+      return await assertions();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+  }
+}

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { RunHead } from '../src/data/types.ts';
 import type { Plan } from '../test/queue.ts';
-import { findings, open, strain } from './browser.ts';
+import { findings, open, strain, until } from './browser.ts';
 import { pages } from './golden.ts';
 import { make, makeIndex } from './made.ts';
 import { picture } from './place.ts';
@@ -119,8 +119,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       // One example each, and the others on demand.
       assert.equal(await listed.locator('.states > li .letter').count(), 2);
       await groups[1]!.getByText('3 more states').click();
-      await groups[1]!.locator('.states > li .letter').nth(3).waitFor();
-      assert.equal(await groups[1]!.locator('.states > li .letter').count(), 4);
+      await until(async () => assert.equal(await groups[1]!.locator('.states > li .letter').count(), 4));
     },
     ({ report: { verdict } }) => {
       assert.ok(verdict.kind === 'rejected' && verdict.evidence.kind === 'stuck');
@@ -229,15 +228,14 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
     assert.match(label ?? '', /^Timeline of 6 processes by name/);
     await page.locator('.timeline canvas').hover({ position: { x: 20, y: 40 } });
-    assert.match((await page.locator('.tip').textContent()) ?? '', /^T0Lanes are ordered by name/);
+    await page.locator('.tip', { hasText: /^T0Lanes are ordered by name/ }).waitFor();
   });
 
   look('lanes are grouped by node', { processes: 6, operations: 60 }, async page => {
     await page.getByRole('button', { name: 'Settings' }).click();
     await page.getByRole('combobox', { name: 'Lanes' }).selectOption('by node');
     await page.keyboard.press('Escape');
-    const label = await page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
-    assert.match(label ?? '', /^Timeline of 6 processes by node/);
+    await page.getByRole('img', { name: /^Timeline of 6 processes by node/ }).waitFor();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Share' }).click();
     await page.getByRole('menuitem', { name: 'Save SVG' }).click();
@@ -257,7 +255,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       await page.waitForTimeout(100);
       await page.getByRole('link', { name: 'Skip to the explanation' }).focus();
       await page.keyboard.press('Enter');
-      assert.ok(await page.evaluate(() => document.activeElement?.closest('#why') !== null));
+      await page.waitForFunction(() => document.activeElement?.closest('#why'));
     });
   }
 
@@ -332,7 +330,10 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     const rows = page.getByRole('grid', { name: 'Runs' }).getByRole('row');
     assert.match((await rows.nth(1).textContent()) ?? '', /^2025-06-15 15:08:37.*39100 ms/);
     await page.getByRole('button', { name: 'operations' }).click();
-    assert.match((await rows.nth(1).textContent()) ?? '', /aaaaa0023100 ms/);
+    await rows
+      .nth(1)
+      .filter({ hasText: /aaaaa0023100 ms/ })
+      .waitFor();
     await page.screenshot({ path: picture('look-index.png') });
     await page.setViewportSize({ width: 400, height: 900 });
     await page.waitForTimeout(100);
@@ -378,7 +379,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     await objects.getByRole('button', { name: /^wiredtiger/ }).click();
     await page.getByRole('heading', { name: /^Overlaps of wiredtiger/ }).waitFor();
     await page.getByRole('button', { name: /^Only new/ }).click();
-    assert.equal(await causes.count(), 1);
+    await until(async () => assert.equal(await causes.count(), 1));
     assert.equal(await objects.getByRole('row').count(), 2);
     await page.getByRole('button', { name: /^Only new/ }).click();
     for (const width of [400, 900]) {
@@ -414,7 +415,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       assert.match((await page.locator('.tip').textContent()) ?? '', /rm2 was cut off.*concerns T0, T2/s);
       await page.getByRole('tab', { name: 'Operation' }).click();
       const table = page.getByRole('region', { name: 'Faults and annotations' });
-      assert.equal(await table.getByRole('row').count(), 3);
+      await until(async () => assert.equal(await table.getByRole('row').count(), 3));
     },
     ({ report }) => {
       const { start } = report.operations[0]!;
@@ -447,7 +448,8 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
         assert.equal(await second.locator('mark.differs').count(), 2);
         assert.equal(await second.locator('mark.differs').nth(1).textContent(), '77');
         await page.getByRole('button', { name: 'Only differences' }).click();
-        assert.equal(await rows.count(), compared!.rows.filter(row => row.kind !== 'same').length + 1);
+        const differ = compared!.rows.filter(row => row.kind !== 'same').length;
+        await until(async () => assert.equal(await rows.count(), differ + 1));
         assert.equal(await page.locator('img').count(), 0);
         await rows.nth(1).getByRole('button').click();
         await page.waitForFunction(name => location.hash.includes(`op=${name}`), report.operations[1]!.name);
@@ -508,12 +510,12 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     const shown = () => page.getByRole('img', { name: /^Timeline of/ }).getAttribute('aria-label');
     const before = await shown();
     await drag();
-    assert.match((await page.locator('.measure').textContent()) ?? '', /^[\d,]+ ticks, \d+ events$/);
+    await page.locator('.measure', { hasText: /^[\d,]+ ticks, \d+ events$/ }).waitFor();
     await page.screenshot({ path: picture('look-measure.png') });
     // It does not pan, and Escape ends it.
     assert.equal(await shown(), before);
     await page.keyboard.press('Escape');
-    assert.equal(await page.locator('.measure').count(), 0);
+    await page.locator('.measure').waitFor({ state: 'detached' });
   });
 
   look(
