@@ -3,7 +3,7 @@
 //! Use them through those crates, whose documentation has examples:
 //!
 //! - `#[derive(Operation)]` in [`omnilink_record::Operation`], with the feature `derive`;
-//! - `#[omnilink::test]` and `#[omnilink::lineup]` in [`omnilink`].
+//! - `#[omnilink::test]`, `#[omnilink::lineup]` and `#[omnilink::sim]` in [`omnilink`].
 //!
 //! [`omnilink_record::Operation`]: https://docs.rs/omnilink-record/latest/omnilink_record/trait.Operation.html
 //! [`omnilink`]: https://docs.rs/omnilink
@@ -12,6 +12,7 @@ mod arguments;
 mod lineup;
 mod object;
 mod operation;
+mod sim;
 mod test;
 
 use proc_macro::TokenStream;
@@ -56,4 +57,12 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as test::Arguments);
     let function = parse_macro_input!(item as ItemFn);
     test::expand(&arguments, &function).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Turns a function that runs a simulated cluster into a test of many seeds. See [`omnilink`](https://docs.rs/omnilink).
+#[proc_macro_attribute]
+pub fn sim(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as sim::Arguments);
+    let function = parse_macro_input!(item as ItemFn);
+    sim::expand(&arguments, &function).unwrap_or_else(syn::Error::into_compile_error).into()
 }

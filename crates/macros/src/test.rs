@@ -49,11 +49,7 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
     let Some(spec) = &arguments.spec else {
         return Err(wrong("no specification given: write `#[omnilink::test(spec = \"queue\")]`"));
     };
-    // A name, or a user's object.
-    let spec = match spec {
-        Expr::Lit(name) => quote!(#name),
-        object => quote!(::omnilink::testing::Against::object(stringify!(#object), || #object)),
-    };
+    let spec = against(spec);
     if function.sig.asyncness.is_some() || !function.sig.generics.params.is_empty() {
         return Err(wrong("expected a plain function, neither async nor generic"));
     }
@@ -85,6 +81,14 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
             #body
         }
     })
+}
+
+/// The specification: a name, or a user's object.
+pub(crate) fn against(spec: &Expr) -> TokenStream {
+    match spec {
+        Expr::Lit(name) => quote!(#name),
+        object => quote!(::omnilink::testing::Against::object(stringify!(#object), || #object)),
+    }
 }
 
 /// Runs a test whose function is the step.

@@ -176,13 +176,14 @@ pub mod object {
 }
 pub mod lineup;
 pub mod runner;
+pub mod sim;
 pub mod testing;
 
 pub use omnilink_history::{
     Call, End, History, IllFormed, Interval, Op, OpId, Outcome, Precedence, ProcessId, Record, Schema, Stop, Trace,
     Value, Verdict, format,
 };
-pub use omnilink_macros::{lineup, object_in_omnilink as object, test};
+pub use omnilink_macros::{lineup, object_in_omnilink as object, sim, test};
 pub use omnilink_models as models;
 pub use omnilink_models::{Answer, Model, Object, Sequential};
 pub use omnilink_record::drive::Client;

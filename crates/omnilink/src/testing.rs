@@ -157,6 +157,12 @@ fn is_controlled() -> bool {
     env::var_os(CONTROLLED).is_some()
 }
 
+/// A number in a variable of the environment.
+pub(crate) fn given(name: &str) -> Option<u64> {
+    let value = env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("expected a number in `{name}`, found `{value}`")))
+}
+
 /// How often the inputs of a run that failed before are retried.
 const AGAIN: usize = 8;
 
@@ -227,7 +233,7 @@ impl Test {
             .run(|| description.make(), |object, client| description.step(object, client));
     }
 
-    fn judge(&self) -> Judge {
+    pub(crate) fn judge(&self) -> Judge {
         let is_given = self.level != AtLevel::default();
         let level = is_given.then(|| self.level.0.clone());
         let options = omnilink_judge::CheckOptions { jobs: Some(1), level, ..omnilink_judge::CheckOptions::default() };
@@ -243,30 +249,44 @@ impl Test {
 
     /// Checks a run, and returns its number of operations.
     fn check(&self, judge: &Judge, plan: &Plan, trace: &Path) -> u64 {
+        let report = self.decide(judge, plan, trace).unwrap_or_else(|message| panic!("{message}"));
+        match report.verdict {
+            Verdict::Accepted => report.history.operations.unwrap_or_default(),
+            _ => panic!("{}", self.fail(judge, plan, trace, report)),
+        }
+    }
+
+    /// Checks a run; if that is not possible, returns the reason.
+    pub(crate) fn decide(&self, judge: &Judge, plan: &Plan, trace: &Path) -> Result<Report, String> {
         let label = format!("{} ({})", self.name, plan.describe());
         let (recording, limits) = (Recording::at(trace, None), Patience { until: Instant::now() + PATIENCE });
         let mut case = Case { recording: &recording, label: &label, witness: None, limits: &limits };
-        let mut report = judge.report(&mut case).unwrap_or_else(|failed| panic!("{label}: {}", told(&failed)));
-        if matches!(report.verdict, Verdict::Accepted) {
-            return report.history.operations.unwrap_or_default();
-        }
+        judge.report(&mut case).map_err(|failed| format!("{label}: {}", told(&failed)))
+    }
+
+    /// Keeps a run that was not accepted, and its seed; returns the explanation, and where they are.
+    pub(crate) fn fail(&self, judge: &Judge, plan: &Plan, trace: &Path, mut report: Report) -> String {
         report.next.clear();
         let cause = omnilink_report::cause(&report).unwrap_or_default();
         let mut message = omnilink_report::text(&report, Detail::Brief, false);
         match self.keep(judge, plan, trace, &report, &cause) {
-            Ok(path) => _ = writeln!(message, "\nthe run is kept in {}", path.display()),
+            Ok(path) => {
+                let id = path.file_name().unwrap_or_default().to_string_lossy();
+                _ = writeln!(message, "\nthe run is kept in {}", path.display());
+                _ = writeln!(message, "`omnilink report {id}` writes its page");
+            }
             Err(error) => _ = writeln!(message, "\nthe run cannot be kept: {error}"),
         }
         if is_controlled() {
             message += "`cargo omnilink test` keeps its schedule as another run, and prints how to repeat it\n";
-            panic!("{message}");
+            return message;
         }
         let file = self.regressions();
         match self.remember(plan, &cause) {
             Ok(()) => _ = writeln!(message, "its seed is in {}: commit it, and it is tried first", file.display()),
             Err(error) => _ = writeln!(message, "its seed cannot be kept in {}: {error}", file.display()),
         }
-        panic!("{message}");
+        message
     }
 
     fn keep(
@@ -305,19 +325,15 @@ impl Test {
         store.keep(&run, &Artifacts { trace, report: Some(report), spec: &judge.files(), schedule: None })
     }
 
-    fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Store {
         Store::at(self.manifest.join("target/omnilink"))
     }
 
     fn workload(&self) -> Workload {
-        let number = |name: &str| {
-            let value = env::var(name).ok()?;
-            Some(value.parse().unwrap_or_else(|_| panic!("expected a number in `{name}`, found `{value}`")))
-        };
         let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos().into();
         let workload = Workload {
-            seed: number("OMNILINK_SEED").unwrap_or_else(clock),
-            runs: number("OMNILINK_RUNS").unwrap_or(self.runs),
+            seed: given("OMNILINK_SEED").unwrap_or_else(clock),
+            runs: given("OMNILINK_RUNS").unwrap_or(self.runs),
             threads: self.threads.0.clone(),
             operations: self.operations.0.clone(),
             ..Workload::default()
@@ -332,7 +348,7 @@ impl Test {
         Workload { seed, runs: 1, operations, perturb: vec![Disturbance::None], ..workload }
     }
 
-    fn file_name(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         self.name.replace("::", "-")
     }
 
@@ -341,7 +357,7 @@ impl Test {
     }
 
     /// Runs that failed before.
-    fn remembered(&self) -> Vec<Plan> {
+    pub(crate) fn remembered(&self) -> Vec<Plan> {
         let path = self.regressions();
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
@@ -351,7 +367,7 @@ impl Test {
         text.lines().filter(|line| !line.starts_with('#')).map(plan).collect()
     }
 
-    fn remember(&self, plan: &Plan, cause: &str) -> io::Result<()> {
+    pub(crate) fn remember(&self, plan: &Plan, cause: &str) -> io::Result<()> {
         let path = self.regressions();
         if self.remembered().contains(plan) {
             return Ok(());

@@ -76,7 +76,7 @@ mod operation;
 mod recorder;
 mod segment;
 
-pub use crate::clock::{Clock, ManualClock};
+pub use crate::clock::{Clock, CounterClock, ManualClock};
 pub use crate::encode::{Encode, Encoded, Encoder, Values};
 pub use crate::operation::{Begun, Call, Operation, Outcome};
 pub use crate::recorder::{Action, Pending, Process, Recorder};

@@ -242,6 +242,14 @@ const PARTS: &[Part] = &[
         .needs(&["javac"])],
     },
     Part {
+        name: "simulated",
+        steps: &[Step::new(
+            "simulated",
+            "tests of `examples/simulated-register`: four seeded mistakes are found in turmoil, and correct replicas are accepted",
+            |workspace| workspace.cargo("test --quiet --manifest-path examples/simulated-register/Cargo.toml"),
+        )],
+    },
+    Part {
         name: "lineup",
         steps: &[
             Step::new(

@@ -126,14 +126,21 @@ pub fn read_all_until<R: Read>(
 ) -> Result<Trace, ReadError> {
     let (processes, readers, cuts) = number(readers)?;
     let mut trace = Trace { processes, cuts, ..Trace::default() };
-    for mut reader in readers {
+    let last = readers.len().saturating_sub(1);
+    for (index, mut reader) in readers.into_iter().enumerate() {
+        let before = trace.records.len();
         while !halt.is_raised()
             && let Some(record) = reader.next_record()?
         {
             trace.records.push(record);
         }
         trace.cuts.extend(reader.cut().cloned());
-        trace.events.extend(reader.take_events());
+        let events = reader.take_events();
+        // A last segment with nothing but events is no process; an earlier one keeps its number.
+        if index == last && !events.is_empty() && trace.records.len() == before {
+            trace.processes.pop();
+        }
+        trace.events.extend(events);
     }
     Ok(trace)
 }
