@@ -176,7 +176,6 @@ impl<'a> Store<'a> {
                         now => now == micro.at,
                     },
                 },
-                Access::Prefix | Access::List if is_unknown && micro.len == 0 => true,
                 Access::Prefix | Access::List => {
                     let (list, now) = (txns.list(*micro), &self.lists[micro.key as usize]);
                     list.starts_with(now) && list[now.len()..].iter().copied().eq(own.map(|own| own.at))
@@ -303,7 +302,6 @@ impl<'a> CommitOrder<'a> {
                         reads.push(ExternalRead { key: micro.key, source, elements: Vec::new() });
                     }
                 },
-                Access::Prefix | Access::List if is_unknown && micro.len == 0 => {}
                 Access::Prefix | Access::List => {
                     let list = txns.list(micro);
                     if !list.ends_with(&mine) {

@@ -336,7 +336,13 @@ impl Maker<'_> {
             if let Some(other) = model.write_of(to, write.key)
                 && self.is_older(write.key, from, to)
             {
-                return Some(Why::Version { first: MicroId(write.micro), second: MicroId(other.micro) });
+                // Of a list, an element that was read is known to be older; a later one of the same transaction is not.
+                let listed = model.elements[write.key as usize].iter().rposition(|&node| node == from);
+                let first = match listed {
+                    Some(place) => model.txns.versions[model.spines[write.key as usize][place] as usize].writer,
+                    None => write.micro,
+                };
+                return Some(Why::Version { first: MicroId(first), second: MicroId(other.micro) });
             }
         }
         None

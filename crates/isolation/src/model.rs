@@ -277,9 +277,8 @@ impl<'t> Model<'t> {
                         self.reads.push(Read { micro: place as u32, key: micro.key, source, len: 0 });
                     }
                     Access::Prefix | Access::List => {
-                        if let Some(read) = self.list_read(node, place, &own, txn_of)? {
-                            self.reads.push(read);
-                        }
+                        let read = self.list_read(node, place, &own, txn_of)?;
+                        self.reads.push(read);
                     }
                 }
             }
@@ -292,13 +291,9 @@ impl<'t> Model<'t> {
         *self.txns.value(version) == omnilink_history::Value::Nil
     }
 
-    fn list_read(&self, node: u32, place: usize, own: &[(u32, u32)], txn_of: &[u32]) -> Result<Option<Read>, BadRead> {
+    fn list_read(&self, node: u32, place: usize, own: &[(u32, u32)], txn_of: &[u32]) -> Result<Read, BadRead> {
         let txns = self.txns;
         let micro = txns.micros[place];
-        let is_unknown = txns.txns[self.ids[node as usize] as usize].status == Status::Unknown;
-        if is_unknown && micro.len == 0 {
-            return Ok(None);
-        }
         let list = txns.list(micro);
         let spine = &self.spines[micro.key as usize];
         if micro.access == Access::List && list != &spine[..list.len().min(spine.len())] {
@@ -327,7 +322,7 @@ impl<'t> Model<'t> {
                 self.source(node, place, list[last], writer, txn_of)?
             }
         };
-        Ok(Some(Read { micro: place as u32, key: micro.key, source, len: before as u32 }))
+        Ok(Read { micro: place as u32, key: micro.key, source, len: before as u32 })
     }
 
     /// The node from which a read of a version by a node read, if a level allows that.

@@ -331,8 +331,11 @@ impl Builder {
             if !made.is_list[micro.key as usize] || !matches!(micro.access, Access::Read | Access::Write) {
                 continue;
             }
-            // The value of a list that nothing was appended to may be nil.
+            // The value of a list that nothing was appended to may be nil, and so is a result that is not known.
             if micro.access == Access::Read && made.versions[micro.at as usize].value == Value::Nil {
+                if made.status(made.txn_of(MicroId(place as u32))) == Status::Unknown {
+                    continue;
+                }
                 made.micros[place] = Micro { access: Access::Prefix, at: 0, len: 0, ..micro };
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Random histories against an oracle of the shortest possible definition, and laws on larger ones.
 //!
-//! `ISOLATION_HISTORIES=100000` tries that many histories instead of 2,000, and as many laws in proportion.
+//! The ignored tests do the same with 100,000 histories and 10,000 larger ones; `cargo xtask ci --full` runs them.
 
 mod generate;
 mod oracle;
@@ -11,11 +11,6 @@ use omnilink_isolation::{
 };
 
 use generate::{Access, History, machine, mutated};
-
-fn count(default: usize) -> usize {
-    let given = std::env::var("ISOLATION_HISTORIES").ok().and_then(|count| count.parse::<usize>().ok());
-    given.map_or(default, |given| given * default / 2_000)
-}
 
 /// The transactions of a history.
 fn transactions(history: &History) -> Transactions {
@@ -72,8 +67,17 @@ fn levels(txns: &Transactions, about: &dyn std::fmt::Debug) -> Vec<Vec<bool>> {
 
 #[test]
 fn levels_agree_with_an_oracle_that_tries_all_orders() {
-    let mut rng = fastrand::Rng::with_seed(1);
-    let total = count(2_000);
+    compare_with_oracle(2_000, 1);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn levels_of_many_histories_agree_with_an_oracle() {
+    compare_with_oracle(100_000, 3);
+}
+
+fn compare_with_oracle(total: usize, seed: u64) {
+    let mut rng = fastrand::Rng::with_seed(seed);
     let mut accepted = vec![vec![0; 8]; 3];
     let mut lists = 0;
     for _ in 0..total {
@@ -97,8 +101,18 @@ fn levels_agree_with_an_oracle_that_tries_all_orders() {
 
 #[test]
 fn laws_hold_on_larger_histories() {
-    let mut rng = fastrand::Rng::with_seed(2);
-    for _ in 0..count(200) {
+    check_laws(200, 2);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn laws_hold_on_many_larger_histories() {
+    check_laws(10_000, 4);
+}
+
+fn check_laws(total: usize, seed: u64) {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    for _ in 0..total {
         let history = machine(&mut rng, 8..=40, 6);
         let txns = transactions(&history);
         let found = levels(&txns, &history);

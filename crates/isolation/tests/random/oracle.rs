@@ -172,7 +172,7 @@ fn reads_of<'a>(
     let (session, txn) = txns[id];
     let mut found = Node { txn, session, reads: Vec::new(), seen: Vec::new() };
     for (place, (access, key, values)) in txn.ops.iter().enumerate() {
-        if *access == Access::Write || (txn.status == '?' && history.is_list && values.is_empty()) {
+        if *access == Access::Write {
             continue;
         }
         let earlier = txn.ops[..place].iter().filter(|(access, of, _)| *access == Access::Write && of == key);
