@@ -47,6 +47,22 @@ struct Forced {
     count: usize,
 }
 
+/// The chains of a key in one session.
+struct Lane {
+    /// The session, if sessions count.
+    number: u32,
+    /// The places of the chains in those of the key.
+    range: Range<u32>,
+}
+
+/// The open chains of a key, by session and place in it.
+struct Group {
+    heads: Vec<u32>,
+    lanes: Vec<Lane>,
+    /// By chain and session: the place of the first chain that must follow it, as the last round found it.
+    after: Vec<u32>,
+}
+
 /// The result of pruning.
 enum Pruned {
     Open(Vec<(u32, u32)>),
@@ -174,9 +190,9 @@ impl Problem<'_> {
     pub(crate) fn add_ordered(&mut self) {
         let has_sessions = self.order != Precedence::None;
         let mut pairs: Vec<(u32, u32)> = Vec::new();
-        for (mut heads, lanes) in self.groups(has_sessions) {
-            for lane in lanes {
-                pairs.extend(heads[lane.start as usize..lane.end as usize].windows(2).map(|pair| (pair[0], pair[1])));
+        for Group { mut heads, lanes, .. } in self.groups(has_sessions) {
+            for Lane { range, .. } in lanes {
+                pairs.extend(heads[range.start as usize..range.end as usize].windows(2).map(|pair| (pair[0], pair[1])));
             }
             if self.order == Precedence::RealTime {
                 let node = |write: u32| self.versions.node[write as usize];
@@ -191,11 +207,11 @@ impl Problem<'_> {
     /// Adds edges that every version order has, until there are no more.
     fn prune(&mut self, effort: &Effort, halt: &Halt) -> Pruned {
         let has_sessions = self.order != Precedence::None;
-        let groups = self.groups(has_sessions);
+        let mut groups = self.groups(has_sessions);
         let mut known: FxHashSet<(u32, u32)> = FxHashSet::default();
-        for (heads, lanes) in &groups {
-            for lane in lanes {
-                for pair in heads[lane.start as usize..lane.end as usize].windows(2) {
+        for Group { heads, lanes, .. } in &groups {
+            for Lane { range, .. } in lanes {
+                for pair in heads[range.start as usize..range.end as usize].windows(2) {
                     known.insert((pair[0], pair[1]));
                     self.add(pair[0], pair[1]);
                 }
@@ -210,10 +226,10 @@ impl Problem<'_> {
             let [range] = &*ranges(self.model, graph.len(), has_sessions) else { return self.all_pairs(effort) };
             let past = Past::new(self.model, self.edges.points, &graph, &sequence, has_sessions, range.clone());
             let mut found = Forced::default();
-            for (heads, lanes) in &groups {
+            for group in &mut groups {
                 let is_possible = match has_sessions {
-                    true => self.in_lanes(&past, heads, lanes, effort, &mut found),
-                    false => self.one_by_one(&past, heads, effort, &mut found),
+                    true => self.in_lanes(&past, group, effort, &mut found),
+                    false => self.one_by_one(&past, &group.heads, effort, &mut found),
                 };
                 if !is_possible {
                     return Pruned::Impossible;
@@ -230,56 +246,79 @@ impl Problem<'_> {
 
     /// For each chain and session, the first chain that must follow it, unless a third chain is between, and the chains
     /// whose order is open. False if there is a contradiction.
-    fn in_lanes(
-        &self,
-        past: &Past<'_>,
-        heads: &[u32],
-        lanes: &[Range<u32>],
-        effort: &Effort,
-        found: &mut Forced,
-    ) -> bool {
+    fn in_lanes(&self, past: &Past<'_>, group: &mut Group, effort: &Effort, found: &mut Forced) -> bool {
+        let Group { heads, lanes, after, .. } = group;
+        let before = self.count_before(past, heads, lanes);
         let count = lanes.len();
-        let mut after: Vec<u32> = Vec::with_capacity(heads.len() * count); // By chain and session: a place in `heads`.
-        for (&chain, at) in heads.iter().zip(0..) {
-            for lane in lanes {
-                let others = &heads[lane.start as usize..lane.end as usize];
-                let first = match lane.contains(&at) {
-                    true => at + 1 - lane.start,
-                    // A missed write has no edge, so the first of a suffix is not found by halves.
-                    false if self.is_parallel() => {
-                        let is_forced = |&other: &u32| self.is_forced(past, chain, other);
-                        others.iter().position(is_forced).unwrap_or(others.len()) as u32
+        let mut changed: Vec<usize> = Vec::new();
+        let mut now: Vec<u32> = Vec::with_capacity(heads.len() * count); // By chain and session: a place in `heads`.
+        for (own, lane) in lanes.iter().enumerate() {
+            for at in lane.range.clone() {
+                for (place, other) in lanes.iter().enumerate() {
+                    if place == own {
+                        now.push(at + 1);
+                        continue;
                     }
-                    false => others.partition_point(|&other| !self.is_forced(past, chain, other)) as u32,
-                };
-                after.push(lane.start + first);
-                if lane.contains(&at) {
-                    continue;
-                }
-                let before = others.partition_point(|&other| self.is_forced(past, other, chain));
-                if before > first as usize {
-                    return false;
-                }
-                let middle = others[before..first as usize].iter().filter(|&&other| chain < other);
-                found.count += middle.clone().count();
-                if found.open.len() <= effort.pairs {
-                    found.open.extend(middle.map(|&other| (chain, other)));
-                }
-            }
-        }
-        for (&chain, row) in heads.iter().zip(after.chunks(count.max(1))) {
-            for (place, lane) in lanes.iter().enumerate().filter(|(place, lane)| row[*place] < lane.end) {
-                let next = row[place];
-                let is_between = |(other, through): (&Range<u32>, &u32)| {
-                    let third = *through as usize;
-                    other.start != lane.start && *through < other.end && after[third * count + place] <= next
-                };
-                if !lanes.iter().zip(row).any(is_between) {
-                    found.fresh.push((chain, heads[next as usize]));
+                    // Later chains of a session have more before them, except that a missed write has no edge at parallel
+                    // snapshot.
+                    let is_after = |chain: u32| before[chain as usize * count + own] > at - lane.range.start;
+                    let first = other.range.clone().find(|&chain| is_after(chain)).unwrap_or(other.range.end);
+                    let earlier = other.range.start + before[at as usize * count + place];
+                    if earlier > first {
+                        return false;
+                    }
+                    if after.get(now.len()).is_none_or(|&was| was != first) {
+                        changed.push(now.len());
+                    }
+                    now.push(first);
+                    let chain = heads[at as usize];
+                    let middle = heads[earlier as usize..first as usize].iter().filter(|&&other| chain < other);
+                    found.count += middle.clone().count();
+                    if found.open.len() <= effort.pairs {
+                        found.open.extend(middle.map(|&other| (chain, other)));
+                    }
                 }
             }
         }
+        for entry in changed {
+            let (at, place) = (entry / count, entry % count);
+            let (row, next) = (&now[at * count..][..count], now[entry]);
+            if next >= lanes[place].range.end {
+                continue;
+            }
+            let is_between = |(number, through): (usize, &u32)| {
+                number != place && *through < lanes[number].range.end && now[*through as usize * count + place] <= next
+            };
+            if !row.iter().enumerate().any(is_between) {
+                found.fresh.push((heads[at], heads[next as usize]));
+            }
+        }
+        *after = now;
         true
+    }
+
+    /// By chain and session: how many chains of the session must come before it. One row of clocks says that for all sessions.
+    fn count_before(&self, past: &Past<'_>, heads: &[u32], lanes: &[Lane]) -> Vec<u32> {
+        let (points, versions) = (self.edges.points, self.versions);
+        let mut before = Vec::with_capacity(heads.len() * lanes.len());
+        let place = |head: u32| self.model.place[versions.node[head as usize] as usize];
+        let places: Vec<u32> = heads.iter().map(|&head| place(head)).collect();
+        // With a snapshot, even the begin of the other writer before this version is enough.
+        let least = if points.is_split && points.is_exclusive { 1 } else { 2 };
+        for &head in heads {
+            let tail = versions.tail[head as usize];
+            let seen = past.row(points.commit(versions.node[tail as usize]));
+            let readers = self.readers.get(tail as usize).copied().filter(|&readers| readers != NONE);
+            let missed = readers.map(|readers| past.row(readers));
+            for lane in lanes {
+                let seen = seen[lane.number as usize];
+                let missed = missed.map_or(0, |row| row[lane.number as usize]);
+                let is_before = |&&place: &&u32| 2 * place + least <= seen || 2 * place + 2 <= missed;
+                let of_lane = &places[lane.range.start as usize..lane.range.end as usize];
+                before.push(of_lane.iter().take_while(is_before).count() as u32);
+            }
+        }
+        before
     }
 
     /// The same without sessions, for pairs that no third chain is between.
@@ -320,37 +359,34 @@ impl Problem<'_> {
     }
 
     /// The open chains of each key by session of their heads, and the ranges of sessions.
-    fn groups(&self, has_sessions: bool) -> Vec<(Vec<u32>, Vec<Range<u32>>)> {
+    fn groups(&self, has_sessions: bool) -> Vec<Group> {
         let node = |head: u32| self.versions.node[head as usize] as usize;
         let group = |key| {
             let mut heads = self.versions.open(key).to_vec();
             if !has_sessions {
-                let lanes = (0..heads.len() as u32).map(|at| at..at + 1).collect();
-                return (heads, lanes);
+                let lanes = (0..heads.len() as u32).map(|at| Lane { number: NONE, range: at..at + 1 }).collect();
+                return Group { heads, lanes, after: Vec::new() };
             }
             heads.sort_by_key(|&head| (self.model.lane[node(head)], self.model.place[node(head)]));
-            let mut lanes: Vec<Range<u32>> = Vec::new();
+            let mut lanes: Vec<Lane> = Vec::new();
             for of_lane in heads.chunk_by(|a, b| self.model.lane[node(*a)] == self.model.lane[node(*b)]) {
-                let start = lanes.last().map_or(0, |last| last.end);
-                lanes.push(start..start + of_lane.len() as u32);
+                let start = lanes.last().map_or(0, |last| last.range.end);
+                let number = self.model.lane[node(of_lane[0])];
+                lanes.push(Lane { number, range: start..start + of_lane.len() as u32 });
             }
-            (heads, lanes)
+            Group { heads, lanes, after: Vec::new() }
         };
         self.versions.open_keys().map(group).collect()
     }
 
-    /// True if the second chain cannot come before the first one.
+    /// True if the second chain cannot come before the first one, without sessions. Then only commits are known, which are
+    /// enough: pruning may find less.
     fn is_forced(&self, past: &Past<'_>, first: u32, second: u32) -> bool {
         let (points, versions) = (self.edges.points, self.versions);
         let tail = versions.tail[second as usize];
         let (head, last) = (versions.node[first as usize], versions.node[tail as usize]);
         let readers = self.readers.get(tail as usize).copied().unwrap_or(NONE);
-        if past.reaches(points.commit(head), points.commit(last)) {
-            return true;
-        }
-        // Without sessions only commits are known, which are enough: pruning may find less.
-        let is_begin = points.is_split && points.is_exclusive && self.order != Precedence::None;
-        (is_begin && past.reaches(points.begin(head), points.commit(last)))
+        past.reaches(points.commit(head), points.commit(last))
             || (readers != NONE && past.reaches(points.commit(head), readers))
     }
 

@@ -86,6 +86,11 @@ impl<'a> Past<'a> {
         }
     }
 
+    /// How far each session leads to a node, if the table has all sessions.
+    pub(crate) fn row(&self, node: u32) -> &[u32] {
+        &self.rows[node as usize * self.width..][..self.width]
+    }
+
     /// How far a session leads to a node: twice the number of its transactions whose commits do.
     pub(crate) fn seen(&self, lane: u32, node: u32) -> u32 {
         self.rows[node as usize * self.width + (lane - self.range.start) as usize]
