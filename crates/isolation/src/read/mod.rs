@@ -1,5 +1,6 @@
 //! Readers of transactions: JSON Lines with a field `txn`, Jepsen's histories in EDN and JSON, and texts of other checkers.
 
+mod edn;
 mod jepsen;
 mod jsonl;
 mod text;
@@ -31,6 +32,12 @@ impl ReadError {
     }
 }
 
+/// The same as [`transactions`] for histories of Jepsen, without the reader for their common form: tests compare both.
+#[doc(hidden)]
+pub fn jepsen_plainly(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError> {
+    jepsen::read(Format::Jepsen, bytes, halt)
+}
+
 /// Reads transactions in any of the formats.
 pub fn transactions(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError> {
     let text = std::str::from_utf8(bytes)
@@ -46,6 +53,11 @@ pub fn transactions(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError
     }
     if is_access(first, &["r ", "w ", "---", "==="]) {
         return text::read_blocks(text);
+    }
+    if first.starts_with(['{', '[', '('])
+        && let Some(builder) = edn::read(text)
+    {
+        return Ok(builder.finish()?);
     }
     match Format::detect(&bytes[..bytes.len().min(4096)]) {
         Some(format @ (Format::Jepsen | Format::JsonLines)) => jepsen::read(format, bytes, halt),
