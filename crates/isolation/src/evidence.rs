@@ -13,7 +13,7 @@ use crate::level::{Isolation, Level, ORDERS, contains};
 use crate::model::{BadRead, Model, Read};
 use crate::pairs::Problem;
 use crate::points::{Edges, Point, Points};
-use crate::shrink::smallest;
+use crate::shrink::smallest_core;
 use crate::transactions::{MicroId, NONE, TxnId};
 use crate::versions::{NoChains, Versions};
 
@@ -159,7 +159,7 @@ fn violation(model: &Model<'_>, level: Level, effort: &Effort, halt: &Halt) -> V
                 edges.insert(0, maker.missed(reader, read, writer));
                 return Violation::Cycle(Cycle { edges });
             }
-            Violation::Core(smallest(model, level, effort, halt))
+            Violation::Core(smallest_core(model, level, effort, halt))
         }
     }
 }

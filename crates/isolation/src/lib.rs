@@ -55,4 +55,5 @@ pub use crate::effort::Effort;
 pub use crate::evidence::{Cycle, Edge, Violation, Why};
 pub use crate::level::{Isolation, Level, LevelError, ORDERS, order_name};
 pub use crate::model::{BadRead, ReadAnomaly};
+pub use crate::shrink::Smallest;
 pub use crate::transactions::{BuildError, Builder, MicroId, Status, Transactions, TxnId};

@@ -475,6 +475,16 @@ impl Transactions {
     /// The history without some transactions and micro-operations. Reads of versions of a transaction that is left out
     /// are left out, too, and so are its elements in lists. What is accepted stays accepted.
     pub fn keep(&self, keeps_txn: impl Fn(TxnId) -> bool, keeps_micro: impl Fn(MicroId) -> bool) -> Transactions {
+        self.keep_with_origin(keeps_txn, keeps_micro).0
+    }
+
+    /// The same, with the micro-operation of this history for each of the other one.
+    pub(crate) fn keep_with_origin(
+        &self,
+        keeps_txn: impl Fn(TxnId) -> bool,
+        keeps_micro: impl Fn(MicroId) -> bool,
+    ) -> (Transactions, Vec<MicroId>) {
+        let mut origin = Vec::new();
         let mut builder = Builder::default();
         builder.made.has_times = self.has_times;
         let is_kept =
@@ -508,6 +518,9 @@ impl Transactions {
                         builder.read_list(name, list.iter().filter(stays).map(|&version| self.value(version)));
                     }
                 }
+                if builder.made.micros.len() > origin.len() {
+                    origin.push(micro);
+                }
             }
         }
         for (key, order) in &self.given {
@@ -528,6 +541,6 @@ impl Transactions {
         let mut by_lane = std::mem::take(&mut kept.by_lane);
         by_lane.sort_by_key(key);
         kept.by_lane = by_lane;
-        kept
+        (kept, origin)
     }
 }

@@ -8,7 +8,10 @@ use std::path::Path;
 
 use omnilink_history::format::json::Json;
 use omnilink_history::{Halt, Precedence};
-use omnilink_isolation::{Effort, Isolation, Level, ORDERS, Outcome, Transactions, check, check_plainly, find, read};
+use omnilink_isolation::{
+    Effort, Isolation, Level, MicroId, ORDERS, Outcome, Rejection, Transactions, TxnId, Violation, check,
+    check_plainly, find, read,
+};
 
 use notation::{SHORT, Source, bank};
 
@@ -28,6 +31,7 @@ fn levels(txns: &Transactions, name: &str) -> Vec<Vec<Isolation>> {
                 Outcome::Rejected(rejection) => {
                     let shown = rejection.explain(txns);
                     rejection.verify(txns).unwrap_or_else(|error| panic!("{name}, {level}: {error}: {shown:?}"));
+                    check_smallest(txns, rejection, name);
                 }
                 Outcome::Inconclusive(why) => panic!("{name}, {level}: {why:?}"),
             }
@@ -43,6 +47,27 @@ fn levels(txns: &Transactions, name: &str) -> Vec<Vec<Isolation>> {
     let strongest = find(txns, &Effort::default(), &Halt::default()).expect("a verdict");
     assert_eq!(strongest.into_iter().map(|found| found.levels).collect::<Vec<_>>(), found, "{name}");
     found
+}
+
+/// The smallest history is rejected, and without any of its micro-operations it is not.
+fn check_smallest(txns: &Transactions, rejection: &Rejection, name: &str) {
+    let level = rejection.level;
+    let smallest = rejection.smallest(txns, &Halt::default()).unwrap_or_else(|| panic!("{name}, {level}: no part"));
+    let is_rejected = |gone: Option<MicroId>| {
+        let has_txn = |txn: TxnId| smallest.txns.contains(&txn);
+        let part = txns.keep(has_txn, |micro| Some(micro) != gone && smallest.micros.contains(&micro));
+        let outcome = check_plainly(&part, level, &Effort::default(), false, false);
+        match outcome {
+            Outcome::Rejected(other) => {
+                matches!(other.violation, Violation::Read(_)) == matches!(rejection.violation, Violation::Read(_))
+            }
+            _ => false,
+        }
+    };
+    assert!(is_rejected(None), "{name}, {level}: {smallest:?}");
+    let is_read = matches!(rejection.violation, Violation::Read(_));
+    let spare = smallest.micros.iter().find(|&&micro| !is_read && is_rejected(Some(micro)));
+    assert_eq!(spare, None, "{name}, {level}: {smallest:?}");
 }
 
 fn check_source(source: &Source) {
