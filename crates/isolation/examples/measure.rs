@@ -1,12 +1,15 @@
 //! Generates large histories, and measures checks of them.
 //!
 //! ```text
-//! measure generate lists|edn|registers FILE TRANSACTIONS
+//! measure generate lists|edn|registers|stamps FILE TRANSACTIONS
 //! measure check FILE LEVEL ORDER
+//! measure stamps FILE LEVEL ORDER
+//! measure stream FILE LEVEL ORDER
 //! ```
 //!
 //! `lists` are JSON Lines of a strictly serializable store, `edn` the same as a history of Jepsen, and `registers` JSON Lines
-//! of a store with snapshots, half of whose operations are reads of 10,000 keys by 25 sessions. `check` prints the CPU time
+//! of a store with snapshots, half of whose operations are reads of 10,000 keys by 25 sessions; `stamps` are the same with the
+//! timestamps of the store. `stamps` checks these, and `stream` feeds them to the check of a monitor. `check` prints the CPU time
 //! of reading, checking and replaying, and the most memory; `ORDER` is `none`, `session` or `real-time`, and with
 //! `no-times` the history is read without its times.
 #![allow(clippy::print_stdout, reason = "a program")]
@@ -17,7 +20,9 @@ use std::io::{self, BufWriter, Write};
 use std::{env, fs, process};
 
 use omnilink_history::Halt;
-use omnilink_isolation::{Effort, Level, ORDERS, Outcome, check, order_name, read};
+use omnilink_isolation::{
+    Effort, Level, ORDERS, Outcome, Stamp, StampOutcome, Stream, check, check_stamps, order_name, read,
+};
 
 fn main() -> process::ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -25,10 +30,12 @@ fn main() -> process::ExitCode {
     let done = match *args {
         ["generate", kind, path, count] => generate(kind, path, count.parse().unwrap_or(0)),
         ["check", path, level, order] => measure(path, level, order, true),
+        ["stamps", path, level, order] => measure_stamps(path, level, order),
+        ["stream", path, level, order] => measure_stream(path, level, order),
         ["check", path, level, order, "no-times"] => measure(path, level, order, false),
-        _ => {
-            Err(io::Error::other("usage: measure generate KIND FILE COUNT | measure check FILE LEVEL ORDER [no-times]"))
-        }
+        _ => Err(io::Error::other(
+            "usage: measure generate KIND FILE COUNT | measure check|stamps|stream FILE LEVEL ORDER [no-times]",
+        )),
     };
     match done {
         Ok(()) => process::ExitCode::SUCCESS,
@@ -52,8 +59,8 @@ fn generate(kind: &str, path: &str, count: usize) -> io::Result<()> {
     let mut rng = fastrand::Rng::with_seed(5);
     match kind {
         "lists" | "edn" => lists(&mut out, &mut rng, count, kind == "edn")?,
-        "registers" => registers(&mut out, &mut rng, count)?,
-        _ => return Err(io::Error::other("the kinds are lists, edn and registers")),
+        "registers" | "stamps" => registers(&mut out, &mut rng, count, kind == "stamps")?,
+        _ => return Err(io::Error::other("the kinds are lists, edn, registers and stamps")),
     }
     out.flush()
 }
@@ -129,7 +136,7 @@ fn lists(out: &mut impl Write, rng: &mut fastrand::Rng, count: usize, is_edn: bo
 
 /// Transactions with snapshots, of 25 sessions and eight operations on registers; the first of two that overlap and write
 /// a key wins.
-fn registers(out: &mut impl Write, rng: &mut fastrand::Rng, count: usize) -> io::Result<()> {
+fn registers(out: &mut impl Write, rng: &mut fastrand::Rng, count: usize, has_stamps: bool) -> io::Result<()> {
     const KEYS: u32 = 10_000;
     let mut versions: BTreeMap<u32, VecDeque<(u64, u64)>> = BTreeMap::new(); // Commit times and values.
     let mut open: Vec<Option<Open>> = (0..25).map(|_| None).collect();
@@ -175,19 +182,89 @@ fn registers(out: &mut impl Write, rng: &mut fastrand::Rng, count: usize) -> io:
         let ops = txn.ops.iter().map(op).collect::<Vec<_>>().join(", ");
         let status = if is_aborted { "aborted" } else { "committed" };
         let start = txn.start;
+        let stamps = match (has_stamps, is_aborted || txn.writes.is_empty()) {
+            (false, _) => String::new(),
+            (true, true) => format!(", \"snapshot_ts\": {}", txn.snapshot),
+            (true, false) => format!(", \"snapshot_ts\": {}, \"commit_ts\": {time}", txn.snapshot),
+        };
         writeln!(
             out,
-            "{{\"process\": {session}, \"txn\": [{ops}], \"start\": {start}, \"end\": {time}, \"status\": \"{status}\"}}"
+            "{{\"process\": {session}, \"txn\": [{ops}], \"start\": {start}, \"end\": {time}, \"status\": \"{status}\"{stamps}}}"
         )?;
         done += 1;
     }
     Ok(())
 }
 
-fn measure(path: &str, level: &str, order: &str, has_times: bool) -> io::Result<()> {
+fn parse_level(level: &str, order: &str) -> io::Result<Level> {
     let level: Level = level.parse().map_err(io::Error::other)?;
     let order = ORDERS.into_iter().find(|known| order_name(*known) == order);
-    let level = level.with_order(order.ok_or_else(|| io::Error::other("an unknown order"))?);
+    Ok(level.with_order(order.ok_or_else(|| io::Error::other("an unknown order"))?))
+}
+
+fn measure_stamps(path: &str, level: &str, order: &str) -> io::Result<()> {
+    let level = parse_level(level, order)?;
+    let before = cpu();
+    let txns = read::transactions(&fs::read(path)?, &Halt::default()).map_err(io::Error::other)?;
+    let after_reading = cpu();
+    let outcome = check_stamps(&txns, level, &Halt::default()).map_err(io::Error::other)?;
+    let after_check = cpu();
+    let word = match &outcome {
+        StampOutcome::Accepted(certificate) => certificate.replay(&txns).map(|()| "accepted".to_owned()),
+        StampOutcome::Rejected(rejection) => {
+            rejection.verify(&txns).map(|()| format!("rejected, {}", rejection.explain(&txns).anomaly))
+        }
+        StampOutcome::Inconclusive(doubt) => Ok(doubt.to_string()),
+    };
+    let word = word.map_err(io::Error::other)?;
+    let after_replay = cpu();
+    println!("{level} by stamps: {word}; {} transactions, {} operations", txns.len(), txns.micro_count());
+    let [reading, checking, replay] = [after_reading - before, after_check - after_reading, after_replay - after_check];
+    println!(
+        "  reading {reading:.2} s, check {checking:.2} s, evidence {replay:.2} s, CPU time; at most {} MB",
+        memory()
+    );
+    Ok(())
+}
+
+/// Feeds transactions in the order of the file, with a watermark after every thousand.
+fn measure_stream(path: &str, level: &str, order: &str) -> io::Result<()> {
+    const BATCH: usize = 1_000;
+    let level = parse_level(level, order)?;
+    let txns = read::transactions(&fs::read(path)?, &Halt::default()).map_err(io::Error::other)?;
+    let all: Vec<_> = txns.ids().filter_map(|txn| Some((txns.session(txn), txns.stamped(txn, level)?))).collect();
+    // The oldest snapshot and the first commit that are still to come.
+    let mut rest = vec![(Stamp::new(u64::MAX), Stamp::new(u64::MAX)); all.len() + 1];
+    for (at, (_, txn)) in all.iter().enumerate().rev() {
+        let (start, commit) = rest[at + 1];
+        rest[at] = (start.min(txn.start), commit.min(txn.commit.unwrap_or(txn.start)));
+    }
+    let mut stream = Stream::new(level).map_err(io::Error::other)?;
+    let (mut alarms, mut held) = (0, 0);
+    let before = cpu();
+    for (at, (session, txn)) in all.iter().enumerate() {
+        if stream.push(u64::from(*session), txn).is_err() {
+            return Err(io::Error::other("a transaction is late"));
+        }
+        if at % BATCH == BATCH - 1 {
+            let (start, commit) = rest[at + 1];
+            alarms += stream.advance(Stamp::new(commit.physical - 1), Stamp::new(start.physical - 1)).len();
+            held = held.max(stream.held());
+        }
+    }
+    alarms += stream.finish().len();
+    let time = cpu() - before;
+    let rate = all.len() as f64 / time.max(0.01);
+    println!(
+        "{level} in a stream: {alarms} alarms; {} transactions in {time:.2} s CPU time, {rate:.0} a second",
+        all.len()
+    );
+    println!("  at most {held} versions and waiting accesses at a watermark");
+    Ok(())
+}
+
+fn measure(path: &str, level: &str, order: &str, has_times: bool) -> io::Result<()> {
+    let level = parse_level(level, order)?;
     let bytes = fs::read(path)?;
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let bytes = if has_times { bytes } else { without_times(&bytes) };

@@ -330,6 +330,11 @@ impl Transactions {
         }
     }
 
+    /// A key and the value that was written.
+    pub(crate) fn show_pair(&self, write: MicroId) -> String {
+        pair(write, self)
+    }
+
     fn show_list(&self, list: &[u32]) -> String {
         let mut text = String::from("[");
         let skipped = list.len().saturating_sub(2 * AROUND);

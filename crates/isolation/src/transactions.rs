@@ -11,6 +11,8 @@ use omnilink_history::Value;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
+use crate::stamp::{Clock, Snapshot, Stamp};
+
 /// No number.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -107,6 +109,8 @@ pub struct Transactions {
     pub(crate) repeated: Vec<(u32, u32)>,
     pub(crate) lanes: u32,
     pub(crate) has_times: bool,
+    /// The times that the database told.
+    pub(crate) clock: Clock,
     /// Transactions by session and order in it.
     pub(crate) by_lane: Vec<u32>,
 }
@@ -148,6 +152,9 @@ pub enum BuildError {
         /// The number of those that have none.
         usize,
     ),
+    /// The database told two kinds of times.
+    #[error("some transactions have `snapshot_ts` or `commit_ts`, and others have `snapshot` or `xid`")]
+    Clocks,
     /// A version order names a value that no transaction wrote.
     #[error("the version order of `{key}` has the value `{value}`, which no transaction wrote, or twice")]
     Order {
@@ -166,6 +173,8 @@ pub struct Builder {
     key_of: FxHashMap<Value, u32>,
     int_keys: FxHashMap<i64, u32>,
     timed: usize,
+    stamps: Vec<(Stamp, Stamp)>,
+    snapshots: Vec<(Option<Snapshot>, Option<u64>)>,
     ints: FxHashMap<(u32, i64), u32>,
     others: FxHashMap<(u32, Value), u32>,
     scratch: Vec<u32>,
@@ -191,6 +200,20 @@ impl Builder {
         let end = if status == Status::Unknown { NEVER } else { end.unwrap_or(NEVER) };
         let first = self.made.micros.len() as u32;
         self.made.txns.push(Txn { process, number: 0, lane: 0, start, end, status, first });
+    }
+
+    /// The timestamps that the database gave the transaction that began last: when it took its snapshot, and when it committed.
+    pub fn stamps(&mut self, snapshot: Option<Stamp>, commit: Option<Stamp>) {
+        let place = self.made.txns.len().saturating_sub(1);
+        self.stamps.resize(place, (Stamp::NONE, Stamp::NONE));
+        self.stamps.push((snapshot.unwrap_or(Stamp::NONE), commit.unwrap_or(Stamp::NONE)));
+    }
+
+    /// PostgreSQL's snapshot of the transaction that began last, and its number if it wrote.
+    pub fn snapshot(&mut self, snapshot: Option<Snapshot>, xid: Option<u64>) {
+        let place = self.made.txns.len().saturating_sub(1);
+        self.snapshots.resize(place, (None, None));
+        self.snapshots.push((snapshot, xid));
     }
 
     fn key(&mut self, key: &Value) -> u32 {
@@ -320,6 +343,20 @@ impl Builder {
         if made.has_times && self.timed < made.txns.len() {
             return Err(BuildError::Times(made.txns.len() - self.timed));
         }
+        made.clock = match (self.stamps.is_empty(), self.snapshots.is_empty()) {
+            (true, true) => Clock::None,
+            (false, true) => {
+                let mut stamps = self.stamps;
+                stamps.resize(made.txns.len(), (Stamp::NONE, Stamp::NONE));
+                Clock::Stamps(stamps)
+            }
+            (true, false) => {
+                let mut snapshots = self.snapshots;
+                snapshots.resize(made.txns.len(), (None, None));
+                Clock::Snapshots(snapshots)
+            }
+            (false, false) => return Err(BuildError::Clocks),
+        };
         made.sort_sessions()?;
         // The initial value of a register is nil, or zero unless a transaction wrote zero.
         for version in &mut made.versions {
@@ -419,6 +456,11 @@ impl Transactions {
     /// True if transactions have times.
     pub fn has_times(&self) -> bool {
         self.has_times
+    }
+
+    /// True if the database told times: timestamps or snapshots.
+    pub fn has_stamps(&self) -> bool {
+        !matches!(self.clock, Clock::None)
     }
 
     /// All transactions.
@@ -535,6 +577,15 @@ impl Transactions {
         for version in &mut kept.versions {
             version.is_initial |= version.value == Value::Int(0) && version.writer == NONE;
         }
+        kept.clock = match &self.clock {
+            Clock::None => Clock::None,
+            Clock::Stamps(all) => {
+                Clock::Stamps(self.ids().filter(|&txn| keeps_txn(txn)).map(|txn| all[txn.0 as usize]).collect())
+            }
+            Clock::Snapshots(all) => Clock::Snapshots(
+                self.ids().filter(|&txn| keeps_txn(txn)).map(|txn| all[txn.0 as usize].clone()).collect(),
+            ),
+        };
         kept.lanes = self.lanes;
         kept.by_lane = (0..kept.txns.len() as u32).collect();
         let key = |txn: &u32| (kept.txns[*txn as usize].process, kept.txns[*txn as usize].number);

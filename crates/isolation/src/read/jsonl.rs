@@ -5,6 +5,7 @@ use omnilink_history::format::{FormatError, Location};
 use omnilink_history::{Halt, Value};
 
 use super::ReadError;
+use crate::stamp::{Snapshot, Stamp};
 use crate::transactions::{Builder, Status, Transactions};
 
 /// Reads transactions, one for each line with a field `txn`.
@@ -62,10 +63,47 @@ fn add(builder: &mut Builder, json: &Json) -> Result<(), String> {
         return Err("there is an `end`, but no `start`".to_owned());
     }
     builder.begin(process, start.map(|start| (start, end)), status);
+    add_stamps(builder, json)?;
     let Some(Json::Array(micros)) = json.field("txn") else {
         return Err("`txn` is missing, or not an array".to_owned());
     };
     micros.iter().try_for_each(|micro| add_micro(builder, micro))
+}
+
+/// The times that the database told: timestamps, which are numbers or pairs of numbers, or PostgreSQL's snapshots.
+fn add_stamps(builder: &mut Builder, json: &Json) -> Result<(), String> {
+    let field = |name: &str| json.field(name).filter(|value| !matches!(value, Json::Null));
+    let number = |json: &Json| match json {
+        Json::Number(Value::Int(number)) => u64::try_from(*number).ok(),
+        Json::Text(text) => text.parse::<u64>().ok(),
+        _ => None,
+    };
+    let stamp = |name: &str| {
+        let Some(value) = field(name) else { return Ok(None) };
+        let stamp = match value {
+            Json::Array(parts) => match &**parts {
+                [physical, logical] => number(physical).zip(number(logical)),
+                _ => None,
+            },
+            value => number(value).map(|physical| (physical, 0)),
+        };
+        let stamp = stamp.map(|(physical, logical)| Stamp { physical, logical });
+        stamp.map(Some).ok_or_else(|| format!("`{name}` is not a number or a pair of numbers from 0 on"))
+    };
+    let (snapshot, commit) = (stamp("snapshot_ts")?, stamp("commit_ts")?);
+    if snapshot.is_some() || commit.is_some() {
+        builder.stamps(snapshot, commit);
+    }
+    let snapshot = match field("snapshot") {
+        None => None,
+        Some(Json::Text(text)) => Some(text.parse::<Snapshot>()?),
+        Some(_) => return Err("`snapshot` is not a string `xmin:xmax:xid,...`".to_owned()),
+    };
+    let xid = field("xid").map(|xid| number(xid).ok_or("`xid` is not a number from 0 on")).transpose()?;
+    if snapshot.is_some() || xid.is_some() {
+        builder.snapshot(snapshot, xid);
+    }
+    Ok(())
 }
 
 fn add_micro(builder: &mut Builder, micro: &Json) -> Result<(), String> {
