@@ -59,8 +59,18 @@ struct Lane {
 struct Group {
     heads: Vec<u32>,
     lanes: Vec<Lane>,
-    /// By chain and session: the place of the first chain that must follow it, as the last round found it.
+    /// By chain and session: how many chains of the session must come before it.
+    before: Vec<u32>,
+    /// By chain and session: the place of the first chain that must follow it.
     after: Vec<u32>,
+    /// Chains without an order with all others, with the places of their sessions.
+    open: Vec<(u32, u32)>,
+}
+
+impl Group {
+    fn new(heads: Vec<u32>, lanes: Vec<Lane>) -> Group {
+        Group { heads, lanes, before: Vec::new(), after: Vec::new(), open: Vec::new() }
+    }
 }
 
 /// The result of pruning.
@@ -246,79 +256,96 @@ impl Problem<'_> {
 
     /// For each chain and session, the first chain that must follow it, unless a third chain is between, and the chains
     /// whose order is open. False if there is a contradiction.
+    ///
+    /// A chain that has an order with all others keeps it: a contradiction to that is a cycle of the graph. So later rounds
+    /// look at open chains only, except at parallel snapshot, where a missed write has no edge.
     fn in_lanes(&self, past: &Past<'_>, group: &mut Group, effort: &Effort, found: &mut Forced) -> bool {
-        let Group { heads, lanes, after, .. } = group;
-        let before = self.count_before(past, heads, lanes);
-        let count = lanes.len();
+        let count = group.lanes.len();
+        if group.after.is_empty() {
+            group.before = vec![0; group.heads.len() * count];
+            group.after = vec![NONE; group.heads.len() * count];
+            group.open = (0..group.lanes.len() as u32)
+                .flat_map(|lane| group.lanes[lane as usize].range.clone().map(move |at| (lane, at)))
+                .collect();
+        }
+        self.count_before(past, group);
+        let Group { heads, lanes, before, after, open } = group;
         let mut changed: Vec<usize> = Vec::new();
-        let mut now: Vec<u32> = Vec::with_capacity(heads.len() * count); // By chain and session: a place in `heads`.
-        for (own, lane) in lanes.iter().enumerate() {
-            for at in lane.range.clone() {
-                for (place, other) in lanes.iter().enumerate() {
-                    if place == own {
-                        now.push(at + 1);
-                        continue;
-                    }
-                    // Later chains of a session have more before them, except that a missed write has no edge at parallel
-                    // snapshot.
-                    let is_after = |chain: u32| before[chain as usize * count + own] > at - lane.range.start;
-                    let first = other.range.clone().find(|&chain| is_after(chain)).unwrap_or(other.range.end);
-                    let earlier = other.range.start + before[at as usize * count + place];
-                    if earlier > first {
-                        return false;
-                    }
-                    if after.get(now.len()).is_none_or(|&was| was != first) {
-                        changed.push(now.len());
-                    }
-                    now.push(first);
-                    let chain = heads[at as usize];
-                    let middle = heads[earlier as usize..first as usize].iter().filter(|&&other| chain < other);
-                    found.count += middle.clone().count();
-                    if found.open.len() <= effort.pairs {
-                        found.open.extend(middle.map(|&other| (chain, other)));
-                    }
+        let is_settled = |&(own, at): &(u32, u32)| {
+            let (own, lane) = (own as usize, &lanes[own as usize]);
+            let mut is_open = false;
+            for (place, other) in lanes.iter().enumerate() {
+                let entry = at as usize * count + place;
+                if place == own {
+                    after[entry] = at + 1;
+                    continue;
+                }
+                // Later chains of a session have more before them, except at parallel snapshot.
+                let is_after = |chain: u32| before[chain as usize * count + own] > at - lane.range.start;
+                let first = other.range.clone().find(|&chain| is_after(chain)).unwrap_or(other.range.end);
+                let earlier = other.range.start + before[entry];
+                if earlier > first {
+                    return None;
+                }
+                if after[entry] != first {
+                    changed.push(entry);
+                    after[entry] = first;
+                }
+                is_open |= earlier < first;
+                let chain = heads[at as usize];
+                let middle = heads[earlier as usize..first as usize].iter().filter(|&&other| chain < other);
+                found.count += middle.clone().count();
+                if found.open.len() <= effort.pairs {
+                    found.open.extend(middle.map(|&other| (chain, other)));
                 }
             }
-        }
+            Some(!is_open)
+        };
+        let settled: Option<Vec<bool>> = open.iter().map(is_settled).collect();
+        let Some(settled) = settled else { return false };
         for entry in changed {
             let (at, place) = (entry / count, entry % count);
-            let (row, next) = (&now[at * count..][..count], now[entry]);
+            let (row, next) = (&after[at * count..][..count], after[entry]);
             if next >= lanes[place].range.end {
                 continue;
             }
             let is_between = |(number, through): (usize, &u32)| {
-                number != place && *through < lanes[number].range.end && now[*through as usize * count + place] <= next
+                number != place
+                    && *through < lanes[number].range.end
+                    && after[*through as usize * count + place] <= next
             };
             if !row.iter().enumerate().any(is_between) {
                 found.fresh.push((heads[at], heads[next as usize]));
             }
         }
-        *after = now;
+        if !self.is_parallel() {
+            let mut settled = settled.into_iter();
+            open.retain(|_| settled.next() == Some(false));
+        }
         true
     }
 
     /// By chain and session: how many chains of the session must come before it. One row of clocks says that for all sessions.
-    fn count_before(&self, past: &Past<'_>, heads: &[u32], lanes: &[Lane]) -> Vec<u32> {
+    fn count_before(&self, past: &Past<'_>, group: &mut Group) {
         let (points, versions) = (self.edges.points, self.versions);
-        let mut before = Vec::with_capacity(heads.len() * lanes.len());
+        let Group { heads, lanes, before, open, .. } = group;
         let place = |head: u32| self.model.place[versions.node[head as usize] as usize];
         let places: Vec<u32> = heads.iter().map(|&head| place(head)).collect();
         // With a snapshot, even the begin of the other writer before this version is enough.
         let least = if points.is_split && points.is_exclusive { 1 } else { 2 };
-        for &head in heads {
-            let tail = versions.tail[head as usize];
+        for &(_, at) in &*open {
+            let tail = versions.tail[heads[at as usize] as usize];
             let seen = past.row(points.commit(versions.node[tail as usize]));
             let readers = self.readers.get(tail as usize).copied().filter(|&readers| readers != NONE);
             let missed = readers.map(|readers| past.row(readers));
-            for lane in lanes {
+            for (lane, count) in lanes.iter().zip(&mut before[at as usize * lanes.len()..]) {
                 let seen = seen[lane.number as usize];
                 let missed = missed.map_or(0, |row| row[lane.number as usize]);
                 let is_before = |&&place: &&u32| 2 * place + least <= seen || 2 * place + 2 <= missed;
                 let of_lane = &places[lane.range.start as usize..lane.range.end as usize];
-                before.push(of_lane.iter().take_while(is_before).count() as u32);
+                *count = of_lane.iter().take_while(is_before).count() as u32;
             }
         }
-        before
     }
 
     /// The same without sessions, for pairs that no third chain is between.
@@ -365,7 +392,7 @@ impl Problem<'_> {
             let mut heads = self.versions.open(key).to_vec();
             if !has_sessions {
                 let lanes = (0..heads.len() as u32).map(|at| Lane { number: NONE, range: at..at + 1 }).collect();
-                return Group { heads, lanes, after: Vec::new() };
+                return Group::new(heads, lanes);
             }
             heads.sort_by_key(|&head| (self.model.lane[node(head)], self.model.place[node(head)]));
             let mut lanes: Vec<Lane> = Vec::new();
@@ -374,7 +401,7 @@ impl Problem<'_> {
                 let number = self.model.lane[node(of_lane[0])];
                 lanes.push(Lane { number, range: start..start + of_lane.len() as u32 });
             }
-            Group { heads, lanes, after: Vec::new() }
+            Group::new(heads, lanes)
         };
         self.versions.open_keys().map(group).collect()
     }
