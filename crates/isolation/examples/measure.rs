@@ -283,6 +283,14 @@ fn measure(path: &str, level: &str, order: &str, has_times: bool) -> io::Result<
     };
     let word = word.map_err(io::Error::other)?;
     let after_replay = cpu();
+    if let Outcome::Rejected(rejection) = &outcome {
+        let smallest = rejection.smallest(&txns, &Halt::default());
+        let size = smallest.map_or("none".to_owned(), |found| {
+            format!("{} transactions, {} operations", found.txns.len(), found.micros.len())
+        });
+        let edges = rejection.explain(&txns).edges.len();
+        println!("  {edges} edges; smallest history: {size}, {:.2} s", cpu() - after_replay);
+    }
     let (count, micros) = (txns.len(), txns.micro_count());
     println!("{level}: {word}; {count} transactions, {micros} operations");
     let [reading, checking, replay] = [after_reading - before, after_check - after_reading, after_replay - after_check];

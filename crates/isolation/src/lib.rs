@@ -26,7 +26,8 @@
 //! Files in reading order: `level`, `transactions` (columns), `model` (transactions that count, and bad reads), `graph`,
 //! `versions` (chains of writes), `points` (the graph of begins and commits), `past` (clocks), `forced` (levels that need no
 //! choice), `solver` and `pairs` (version orders that are not known), `effort`, `decide`, `evidence`, `shrink`, `check`; `certify` and
-//! `verify`, which trust none of these; `anomaly` (words).
+//! `verify`, which trust none of these; `anomaly` (words). `stamp` and `stamps` check by the times of the database, for which
+//! [`check_stamps`] is the entry point.
 
 mod anomaly;
 mod certify;

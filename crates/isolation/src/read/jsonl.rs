@@ -139,7 +139,7 @@ fn list(json: &Json) -> Option<Vec<Value>> {
     }
 }
 
-fn scalar(json: &Json) -> Option<Value> {
+pub(super) fn scalar(json: &Json) -> Option<Value> {
     match json {
         Json::Null => Some(Value::Nil),
         Json::Bool(bool) => Some(Value::Bool(*bool)),

@@ -1,11 +1,15 @@
-//! Readers of transactions: JSON Lines with a field `txn`, Jepsen's histories in EDN and JSON, and texts of other checkers.
+//! Readers of transactions: JSON Lines with a field `txn`, Jepsen's histories in EDN and JSON, histories of dbcop, histories with the
+//! timestamps of Chronos, and texts of other checkers.
 
+mod chronos;
+mod dbcop;
 mod edn;
 mod jepsen;
 mod jsonl;
 mod text;
 
 use omnilink_history::Halt;
+use omnilink_history::format::json::Json;
 use omnilink_history::format::{Format, FormatError, Location};
 use thiserror::Error;
 
@@ -40,6 +44,9 @@ pub fn jepsen_plainly(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadErr
 
 /// Reads transactions in any of the formats.
 pub fn transactions(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError> {
+    if dbcop::is_binary(bytes) {
+        return dbcop::read_binary(bytes);
+    }
     let text = std::str::from_utf8(bytes)
         .map_err(|error| FormatError::new(Location::Byte(error.valid_up_to() as u64), "a byte that is not UTF-8"))?;
     let is_comment = |line: &&str| line.is_empty() || line.starts_with("//") || line.starts_with('#');
@@ -54,6 +61,13 @@ pub fn transactions(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError
     if is_access(first, &["r ", "w ", "---", "==="]) {
         return text::read_blocks(text);
     }
+    let is_event = |line: &str| line.contains(":=") || line.contains("==");
+    if first.starts_with('[') && is_event(first.split(']').next().unwrap_or_default()) {
+        return dbcop::read_text(text);
+    }
+    if let Some(result) = read_document(text) {
+        return result;
+    }
     if first.starts_with(['{', '[', '('])
         && let Some(builder) = edn::read(text)
     {
@@ -64,5 +78,28 @@ pub fn transactions(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError
         _ => Err(FormatError::new(Location::Line(1), "unrecognized format of transactions")
             .help("JSON Lines have a field `txn`; Jepsen's histories have operations `:f :txn`")
             .into()),
+    }
+}
+
+/// Reads a text that is one JSON document of dbcop or Chronos.
+fn read_document(text: &str) -> Option<Result<Transactions, ReadError>> {
+    /// The bytes in which the fields that tell are found.
+    const HEAD: usize = 4_096;
+    let head: String = text.chars().take(HEAD).collect();
+    let is_chronos = text.trim_start().starts_with('[') && head.contains("\"sts\"") && head.contains("\"ops\"");
+    let is_dbcop = text.trim_start().starts_with('{') && head.contains("\"data\"") && head.contains("\"params\"");
+    if !is_chronos && !is_dbcop {
+        return None;
+    }
+    let json = match Json::parse(text) {
+        Ok(json) => json,
+        Err(problem) => {
+            return Some(Err(FormatError::new(Location::Byte(problem.at as u64), problem.message).into()));
+        }
+    };
+    match &json {
+        Json::Array(txns) if txns.first().is_some_and(chronos::is_txn) => Some(chronos::read(txns)),
+        Json::Object(_) => Some(dbcop::read_json(&json)),
+        _ => None,
     }
 }

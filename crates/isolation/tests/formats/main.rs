@@ -34,6 +34,104 @@ fn jepsen_histories_are_read() {
     ");
 }
 
+fn read_text(text: &str) -> String {
+    match read::transactions(text.as_bytes(), &Halt::default()) {
+        Ok(txns) => shown(&txns),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn dbcop_texts_are_read() {
+    let text = "// a comment\n[x:=1 y:=1] [x==1]!\n[y==?]\n---\n[z_1==2 z_1:=3]\n";
+    insta::assert_snapshot!(read_text(text), @r"
+    0:0 Committed None w(x, 1) w(y, 1)
+    0:1 Aborted None r(x) = 1
+    0:2 Committed None r(y) = nil
+    1:0 Committed None r(z_1) = 2 w(z_1, 3)
+    ");
+    insta::assert_snapshot!(read_text("[x:=1]\n[y=2]\n"), @"line 2: expected transactions such as `[x:=1 y==2 z==?]`");
+}
+
+#[test]
+fn dbcop_json_is_read() {
+    let json = |events: &str| {
+        format!(
+            r#"{{"params": {{"id": 1}}, "info": "", "data": [[{{"events": [{events}], "committed": true}}], [
+            {{"events": [["r", 0, null], ["w", 1, 7]], "committed": false}}]]}}"#
+        )
+    };
+    let events = r#"{"Write": {"variable": 0, "version": 5}}, {"Read": {"variable": 1, "version": null}}"#;
+    insta::assert_snapshot!(read_text(&json(events)), @r"
+    0:0 Committed None w(0, 5) r(1) = nil
+    1:0 Aborted None r(0) = nil w(1, 7)
+    ");
+    insta::assert_snapshot!(read_text(&json("{\"Update\": 1}")), @"byte 0: transaction 0 of session 0: expected `Read` or `Write` with `variable` and `version`");
+}
+
+/// Two sessions: a write and a failed read, and a transaction that did not commit.
+fn dbcop_bytes() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let number = |bytes: &mut Vec<u8>, number: u64| bytes.extend(number.to_le_bytes());
+    (0..5).for_each(|field| number(&mut bytes, field));
+    for text in ["info", "start", "end"] {
+        number(&mut bytes, text.len() as u64);
+        bytes.extend(text.as_bytes());
+    }
+    number(&mut bytes, 2);
+    let mut session = |events: &[(u8, u64, u64, u8)], is_committed: u8| {
+        number(&mut bytes, 1);
+        number(&mut bytes, events.len() as u64);
+        for &(is_write, key, value, is_success) in events {
+            bytes.push(is_write);
+            number(&mut bytes, key);
+            number(&mut bytes, value);
+            bytes.push(is_success);
+        }
+        bytes.push(is_committed);
+    };
+    session(&[(1, 3, 5, 1), (0, 4, 9, 0)], 1);
+    session(&[(0, 3, 0, 1)], 0);
+    bytes
+}
+
+#[test]
+fn dbcop_bytes_are_read() {
+    let bytes = dbcop_bytes();
+    let txns = read::transactions(&bytes, &Halt::default()).expect("a history");
+    insta::assert_snapshot!(shown(&txns), @r"
+    0:0 Committed None w(3, 5)
+    1:0 Aborted None r(3) = 0
+    ");
+    let error = read::transactions(&bytes[..bytes.len() - 1], &Halt::default()).expect_err("it is cut off");
+    insta::assert_snapshot!(error, @"byte 171: the history of dbcop ends too early");
+    // No cut and no changed byte makes the reader panic.
+    let mut rng = Rng::with_seed(3);
+    for _ in 0..2_000 {
+        let mut bytes = bytes.clone();
+        let at = rng.usize(0..bytes.len());
+        bytes[at] = rng.u8(..);
+        bytes.truncate(rng.usize(0..=bytes.len()));
+        let _ = read::transactions(&bytes, &Halt::default());
+    }
+}
+
+#[test]
+fn chronos_is_read_with_its_timestamps() {
+    let json = r#"[{"tid": "1", "sid": "a", "sts": {"p": 5, "l": 0}, "cts": {"p": 6, "l": 1},
+        "ops": [{"t": "w", "k": 1, "v": 7}, {"t": "r", "k": 2, "v": null}]},
+        {"tid": "2", "sid": "b", "sts": {"p": 6, "l": 1}, "cts": {"p": 6, "l": 1}, "ops": [{"t": "r", "k": 1, "v": 7}]}]"#;
+    let txns = read::transactions(json.as_bytes(), &Halt::default()).expect("a history");
+    let stamps: Vec<String> = txns.ids().filter_map(|txn| txns.stamps_of(txn)).collect();
+    insta::assert_snapshot!(format!("{}\n{}", shown(&txns), stamps.join("\n")), @r"
+    a:0 Committed None w(1, 7) r(2) = nil
+    b:0 Committed None r(1) = 7
+    snapshot at 5, commit at 6.1
+    snapshot at 6.1, commit at 6.1
+    ");
+    insta::assert_snapshot!(read_text(&json.replace("\"l\": 1", "\"l\": \"x\"")), @"byte 0: transaction 1: `cts` is not a timestamp with `p` and `l`");
+}
+
 /// The reader for the common form accepts nothing that the general one refuses, and reads it alike.
 #[test]
 fn damaged_jepsen_histories_are_read_alike() {
