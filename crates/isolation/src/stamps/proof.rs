@@ -228,23 +228,25 @@ impl Prover<'_> {
             others.iter().map(|&version| write(version).map(|write| self.owner(write))).collect();
         let is_torn =
             (2..owners.len()).any(|at| owners[at] != owners[at - 1] && owners[..at - 1].contains(&owners[at]));
-        // An element that the transaction did not see comes before its own ones.
-        let reader = self.owner(read);
-        let is_between = |&version: &u32| {
-            let writes = self.writes_of(version);
-            writes.iter().any(|&write| {
-                let writer = self.owner(write);
-                writer != reader && self.took_effect(writer) && self.is_newer(reader, writer)
-            })
-        };
-        let key = self.micro(read).key;
-        let appended = || self.txns.micros.iter().filter(|micro| micro.access == Access::Append && micro.key == key);
-        let is_moved = || {
-            let missing = appended().map(|micro| micro.at).filter(|version| !others.contains(version));
-            let mut missing = missing;
-            !self.own(read).is_empty() && missing.any(|version| is_between(&version))
-        };
-        is_twice || is_torn || others.windows(2).any(is_swapped) || is_moved()
+        is_twice || is_torn || others.windows(2).any(is_swapped) || self.is_moved(read, &others)
+    }
+
+    /// True if own elements have another place than a read of the transaction shows: the list lacks one that was committed before
+    /// them, or has one that was committed after them.
+    fn is_moved(&self, read: MicroId, others: &[u32]) -> bool {
+        let (reader, key) = (self.owner(read), self.micro(read).key);
+        if self.own(read).is_empty() {
+            return false;
+        }
+        let writers = |version: u32| self.writes_of(version).into_iter().map(|write| self.owner(write));
+        let is_before = |writer: TxnId| writer != reader && self.took_effect(writer) && self.is_newer(reader, writer);
+        let mut missing = self
+            .txns
+            .micros
+            .iter()
+            .filter(|micro| micro.access == Access::Append && micro.key == key && !others.contains(&micro.at));
+        missing.any(|micro| writers(micro.at).any(is_before))
+            || others.iter().any(|&version| writers(version).any(|writer| self.is_newer(writer, reader)))
     }
 
     fn overlap(&self, first: MicroId, second: MicroId) -> bool {
