@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use omnilink_history::Value;
 use omnilink_history::format::{FormatError, Location};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ReadError;
 use crate::transactions::{Builder, Status, Transactions};
@@ -29,27 +30,74 @@ fn add(builder: &mut Builder, access: &Access) {
 
 /// Reads one access for each line. Transaction -1 aborted.
 pub(super) fn read_calls(text: &str) -> Result<Transactions, ReadError> {
+    match in_order(text)? {
+        Some(builder) => Ok(builder.finish()?),
+        None => read_mixed(text),
+    }
+}
+
+/// An access, its session, and its transaction, which is `None` if it aborted.
+fn call(line: &str, number: usize) -> Result<(Access, u64, Option<u64>), FormatError> {
+    let wrong = || FormatError::new(Location::Line(number), "expected `r(key,value,session,transaction)`");
+    let (kind, rest) = line.split_once('(').ok_or_else(wrong)?;
+    let mut fields = rest.strip_suffix(')').ok_or_else(wrong)?.split(',').map(str::trim);
+    let mut field = || fields.next().ok_or_else(wrong);
+    let (key, value, session, txn) = (field()?, field()?, field()?, field()?);
+    let is_write = match kind {
+        "w" => true,
+        "r" => false,
+        _ => return Err(wrong()),
+    };
+    let session: u64 = session.parse().map_err(|_| wrong())?;
+    let txn = match txn.parse::<u64>() {
+        Ok(txn) => Some(txn),
+        Err(_) if txn == "-1" => None,
+        Err(_) => return Err(wrong()),
+    };
+    if fields.next().is_some() {
+        return Err(wrong());
+    }
+    Ok((Access { is_write, key: scalar(key), value: scalar(value) }, session, txn))
+}
+
+/// The lines that have a call, with their numbers.
+fn calls(text: &str) -> impl Iterator<Item = (&str, usize)> {
+    text.lines().map(str::trim).zip(1..).filter(|(line, _)| !line.is_empty())
+}
+
+/// Reads the text if the lines of each transaction follow each other, as almost all writers leave them.
+fn in_order(text: &str) -> Result<Option<Builder>, FormatError> {
+    let mut builder = Builder::default();
+    let mut last: Option<(u64, Option<u64>)> = None;
+    let mut known: FxHashSet<(u64, u64)> = FxHashSet::default();
+    let mut processes: FxHashMap<u64, u32> = FxHashMap::default();
+    for (line, number) in calls(text) {
+        let (access, session, txn) = call(line, number)?;
+        if last != Some((session, txn)) || txn.is_none() {
+            if txn.is_some_and(|txn| !known.insert((session, txn))) {
+                return Ok(None);
+            }
+            let process = *processes.entry(session).or_insert_with(|| builder.process(&session.to_string()));
+            builder.begin(process, None, if txn.is_none() { Status::Aborted } else { Status::Committed });
+            last = Some((session, txn));
+        }
+        add(&mut builder, &access);
+    }
+    Ok(Some(builder))
+}
+
+/// Reads lines in any order.
+fn read_mixed(text: &str) -> Result<Transactions, ReadError> {
     let mut txns: BTreeMap<(u64, usize), (bool, Vec<Access>)> = BTreeMap::new();
     let mut place_of: BTreeMap<(u64, u64), usize> = BTreeMap::new();
-    for (line, number) in text.lines().zip(1usize..).filter(|(line, _)| !line.trim().is_empty()) {
-        let wrong = || FormatError::new(Location::Line(number), "expected `r(key,value,session,transaction)`");
-        let (kind, rest) = line.trim().split_once('(').ok_or_else(wrong)?;
-        let fields: Vec<&str> = rest.strip_suffix(')').ok_or_else(wrong)?.split(',').map(str::trim).collect();
-        let &[key, value, session, txn] = &*fields else { return Err(wrong().into()) };
-        let session: u64 = session.parse().map_err(|_| wrong())?;
-        let is_write = match kind {
-            "w" => true,
-            "r" => false,
-            _ => return Err(wrong().into()),
-        };
-        let access = Access { is_write, key: scalar(key), value: scalar(value) };
-        match txn.parse::<u64>() {
-            Ok(txn) => {
+    for (line, number) in calls(text) {
+        let (access, session, txn) = call(line, number)?;
+        match txn {
+            Some(txn) => {
                 let place = *place_of.entry((session, txn)).or_insert(number);
                 txns.entry((session, place)).or_default().1.push(access);
             }
-            Err(_) if txn == "-1" => drop(txns.insert((session, number), (true, vec![access]))),
-            Err(_) => return Err(wrong().into()),
+            None => drop(txns.insert((session, number), (true, vec![access]))),
         }
     }
     let mut builder = Builder::default();

@@ -42,6 +42,24 @@ fn read_text(text: &str) -> String {
 }
 
 #[test]
+fn calls_are_read_in_any_order() {
+    let text = "w(1,5,0,7)\nr(2,0,0,7)\nw(1,6,3,-1)\nw(2,6,3,-1)\nr(1,5,3,7)\n";
+    insta::assert_snapshot!(read_text(text), @r"
+    0:0 Committed None w(1, 5) r(2) = 0
+    3:0 Aborted None w(1, 6)
+    3:1 Aborted None w(2, 6)
+    3:2 Committed None r(1) = 5
+    ");
+    let mixed = "r(1,5,3,7)\nw(1,5,0,7)\nw(1,6,3,-1)\nr(2,0,0,7)\nw(3,6,3,7)";
+    insta::assert_snapshot!(read_text(mixed), @r"
+    0:0 Committed None w(1, 5) r(2) = 0
+    3:0 Committed None r(1) = 5 w(3, 6)
+    3:1 Aborted None w(1, 6)
+    ");
+    insta::assert_snapshot!(read_text("r(1,5,3,7)\nr(1,5,3,7,8)"), @"line 2: expected `r(key,value,session,transaction)`");
+}
+
+#[test]
 fn dbcop_texts_are_read() {
     let text = "// a comment\n[x:=1 y:=1] [x==1]!\n[y==?]\n---\n[z_1==2 z_1:=3]\n";
     insta::assert_snapshot!(read_text(text), @r"
