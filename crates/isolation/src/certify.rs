@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::level::{Isolation, Level};
 use crate::model::Choice;
-use crate::transactions::{Access, MicroId, NEVER, NONE, Status, Transactions, TxnId};
+use crate::transactions::{Access, NEVER, NONE, Status, Transactions, TxnId};
 
 /// A run that shows that a level holds.
 #[derive(Clone, Debug)]
@@ -234,8 +234,9 @@ struct ExternalRead {
 /// Transactions in the order of their commits, numbered from 1.
 struct CommitOrder<'a> {
     txns: &'a Transactions,
-    order: Vec<u32>, // Transactions; at 0 there is none.
-    place: Vec<u32>, // By transaction; 0 if it is not in the run.
+    order: Vec<u32>,  // Transactions; at 0 there is none.
+    place: Vec<u32>,  // By transaction; 0 if it is not in the run.
+    owners: Vec<u32>, // The transaction of each micro-operation.
     reads: Vec<Vec<ExternalRead>>,
     writes: Vec<Vec<u32>>, // By place: keys.
 }
@@ -249,14 +250,21 @@ impl<'a> CommitOrder<'a> {
             place[txn.0 as usize] = order.len() as u32;
             order.push(txn.0);
         }
-        let mut made = CommitOrder { txns, order, place, reads: vec![Vec::new()], writes: vec![Vec::new()] };
-        let mut finals: FxHashSet<u32> = FxHashSet::default();
+        let mut owners = vec![0; txns.micros.len()];
+        for txn in 0..txns.len() as u32 {
+            owners[txns.range(txn)].fill(txn);
+        }
+        let mut made = CommitOrder { txns, order, place, owners, reads: vec![Vec::new()], writes: vec![Vec::new()] };
+        // True for the last write of its key in its transaction.
+        let mut finals = vec![false; txns.micros.len()];
+        let mut writes: Vec<(u32, usize)> = Vec::new();
         for &txn in &made.order[1..] {
-            let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-            let writes = txns.range(txn).filter(|&at| txns.micros[at].is_write());
-            last.extend(writes.map(|at| (txns.micros[at].key, at as u32)));
-            made.writes.push(last.keys().copied().collect());
-            finals.extend(last.values());
+            writes.clear();
+            writes.extend(txns.range(txn).filter(|&at| txns.micros[at].is_write()).map(|at| (txns.micros[at].key, at)));
+            writes.sort_unstable();
+            let of_keys = writes.chunk_by(|a, b| a.0 == b.0).filter_map(|of_key| of_key.last());
+            of_keys.clone().for_each(|&(_, at)| finals[at] = true);
+            made.writes.push(of_keys.map(|&(key, _)| key).collect());
         }
         for at in 1..made.order.len() {
             let reads = made.reads_of(made.order[at], choice, &finals)?;
@@ -265,7 +273,7 @@ impl<'a> CommitOrder<'a> {
         Ok(made)
     }
 
-    fn reads_of(&self, txn: u32, choice: &Choice, finals: &FxHashSet<u32>) -> Result<Vec<ExternalRead>, String> {
+    fn reads_of(&self, txn: u32, choice: &Choice, finals: &[bool]) -> Result<Vec<ExternalRead>, String> {
         let txns = self.txns;
         let wrong = |text: &str| format!("{} {text}", txns.name(TxnId(txn)));
         let is_unknown = txns.status(TxnId(txn)) == Status::Unknown;
@@ -279,7 +287,7 @@ impl<'a> CommitOrder<'a> {
             if writer == NONE {
                 return if txns.versions[version as usize].is_initial { Ok((NONE, 0)) } else { Err("read no write") };
             }
-            match self.place[txns.txn_of(MicroId(writer)).0 as usize] {
+            match self.place[self.owners[writer as usize] as usize] {
                 0 => Err("read a transaction that did not commit"),
                 place if place >= self.place[txn as usize] => Err("read a later transaction"),
                 place => Ok((writer, place)),
@@ -296,7 +304,7 @@ impl<'a> CommitOrder<'a> {
                     Some(_) => return Err(wrong("read another value than its own")),
                     None => {
                         let (writer, source) = source(micro.at, at as u32).map_err(wrong)?;
-                        if writer != NONE && !finals.contains(&writer) {
+                        if writer != NONE && !finals[writer as usize] {
                             return Err(wrong("read an intermediate value"));
                         }
                         reads.push(ExternalRead { key: micro.key, source, elements: Vec::new() });
@@ -311,7 +319,7 @@ impl<'a> CommitOrder<'a> {
                     let sources: Result<Vec<_>, _> = before.iter().map(|&version| source(version, at as u32)).collect();
                     let sources = sources.map_err(wrong)?;
                     let (writer, last) = sources.last().copied().unwrap_or((NONE, 0));
-                    if writer != NONE && !finals.contains(&writer) {
+                    if writer != NONE && !finals[writer as usize] {
                         return Err(wrong("read an intermediate value"));
                     }
                     let elements = sources.iter().map(|&(_, place)| place).filter(|&place| place != last).collect();
@@ -325,11 +333,11 @@ impl<'a> CommitOrder<'a> {
     /// Known version orders hold: given ones, and lists.
     fn respects_versions(&self) -> Result<(), String> {
         let txns = self.txns;
-        let mut longest: BTreeMap<u32, &[u32]> = BTreeMap::new();
+        let mut longest: Vec<&[u32]> = vec![&[]; txns.keys.len()];
         for &txn in &self.order[1..] {
             for at in txns.range(txn) {
                 let micro = txns.micros[at];
-                let list = longest.entry(micro.key).or_default();
+                let list = &mut longest[micro.key as usize];
                 if txns.list(micro).len() > list.len() {
                     *list = txns.list(micro);
                 }
@@ -338,19 +346,20 @@ impl<'a> CommitOrder<'a> {
         for &txn in &self.order[1..] {
             for at in txns.range(txn) {
                 let micro = txns.micros[at];
-                if !longest[&micro.key].starts_with(txns.list(micro)) {
+                if !longest[micro.key as usize].starts_with(txns.list(micro)) {
                     return Err(format!("{} read another order of a list", txns.name(TxnId(txn))));
                 }
             }
         }
         let mut of_list: BTreeMap<u32, (u32, FxHashSet<u32>)> = BTreeMap::new();
-        let known = longest.into_iter().chain(txns.given.iter().map(|(key, order)| (*key, &**order)));
+        let of_lists = (0..).zip(longest).filter(|(key, _)| txns.is_list[*key as usize]);
+        let known = of_lists.chain(txns.given.iter().map(|(key, order)| (*key, &**order)));
         for (key, order) in known {
             let mut met: FxHashSet<u32> = FxHashSet::default();
             let mut last = 0;
             for &version in order {
                 let writer = txns.versions[version as usize].writer;
-                let place = if writer == NONE { 0 } else { self.place[txns.txn_of(MicroId(writer)).0 as usize] };
+                let place = if writer == NONE { 0 } else { self.place[self.owners[writer as usize] as usize] };
                 if place == 0 && !txns.is_list[key as usize] {
                     continue; // It did not commit.
                 }
