@@ -235,16 +235,22 @@ impl<'t> Walk<'t> {
         let owners = if self.has_open { owners(self.txns) } else { Vec::new() };
         let is_serial = self.level.isolation == Isolation::Serializable;
         let mut own: Own<u32, u32> = Own::new();
-        for (event, at) in std::mem::take(&mut self.events).into_iter().zip(1u32..) {
-            if at % 4096 == 0
+        let events = std::mem::take(&mut self.events);
+        for (place, &event) in events.iter().enumerate() {
+            if place % 4096 == 0
                 && let Some(stop) = halt.reason()
             {
                 return Err(stop);
             }
-            let (txn, at) = (event.txn, 2 * at);
+            let (txn, at) = (event.txn, 2 * (place as u32 + 1));
             if is_serial || event.is_begin {
-                if self.has_open {
-                    self.end_open(txn, at - 1, &owners);
+                // Equal snapshots see the same, so all of them decide together.
+                let is_same = |other: &&Event| (other.stamp, other.is_begin) == (event.stamp, true);
+                let is_first = !event.is_begin || events[..place].last().is_none_or(|last| !is_same(&last));
+                if self.has_open && is_first {
+                    let same = if event.is_begin { &events[place..] } else { &events[place..=place] };
+                    let same = same.iter().take_while(|other| !event.is_begin || is_same(other));
+                    same.for_each(|&next| self.end_open(next, at - 1, &owners));
                 }
                 let is_short = is_serial || self.commit_of(txn).is_none();
                 self.begin(txn, at, &mut own, is_short);
@@ -294,10 +300,10 @@ impl<'t> Walk<'t> {
                     None => None,
                     Some(others) => {
                         let fault = self.keys[micro.key as usize].read_list(at, others);
-                        if others.len() < micro.len as usize {
-                            self.shown.entry((txn, micro.key)).or_insert((others.len(), place as u32));
-                        }
                         if fault.is_none() {
+                            if others.len() < micro.len as usize {
+                                self.shown.entry((txn, micro.key)).or_insert((others.len(), place as u32));
+                            }
                             continue;
                         }
                         fault
@@ -366,8 +372,8 @@ impl<'t> Walk<'t> {
     }
 
     /// Commits transactions without a commit stamp that the next one read from or, under snapshot isolation, whose keys it writes.
-    fn end_open(&mut self, next: u32, at: u32, owners: &[u32]) {
-        let txns = self.txns;
+    fn end_open(&mut self, event: Event, at: u32, owners: &[u32]) {
+        let (txns, next) = (self.txns, event.txn);
         let is_serial = self.level.isolation == Isolation::Serializable;
         let mut ending: Vec<u32> = Vec::new();
         for micro in &txns.micros[txns.range(next)] {
@@ -384,7 +390,8 @@ impl<'t> Walk<'t> {
                 && self.counts[*txn as usize]
                 && self.commit[*txn as usize] == NOWHERE
                 && self.stamps[*txn as usize].1 == Stamp::NONE
-                && (is_serial || self.begin[*txn as usize] != NOWHERE)
+                // A transaction commits after its snapshot, not at the same stamp.
+                && (is_serial || (self.begin[*txn as usize] != NOWHERE && self.stamps[*txn as usize].0 < event.stamp))
         };
         ending.retain(is_open);
         ending.sort_by_key(|&txn| (self.begin[txn as usize], txn));
