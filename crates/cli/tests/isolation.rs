@@ -2,6 +2,8 @@
 
 mod tool;
 
+use std::io::Write as _;
+
 use serde_json::Value;
 
 /// Each transaction misses the write of the other.
@@ -102,4 +104,27 @@ fn json_has_the_cycle() {
         assert_eq!((&history["verdict"], &history["anomaly"]), (&"rejected".into(), &"write skew".into()), "{history}");
         assert_eq!(history["edges"].as_array().map(Vec::len), Some(2), "{history}");
     }
+}
+
+#[test]
+fn files_are_read_as_for_other_checks() {
+    let directory = tool::directory("isolation-files");
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(SKEW.as_bytes()).expect("memory takes everything");
+    std::fs::write(directory.join("skew.jsonl.gz"), packed.finish().expect("memory takes everything")).expect("a file");
+    std::fs::write(directory.join("marked.jsonl"), [b"\xEF\xBB\xBF", SKEW.as_bytes()].concat()).expect("a file");
+    std::fs::write(directory.join("wide.jsonl"), b"\xFF\xFE{\0").expect("a file");
+    let ran = |args: &[&str]| tool::run(&directory, &[&["check", "--isolation", "snapshot"], args].concat());
+    let both = ran(&["skew.jsonl.gz", "marked.jsonl"]);
+    assert!(both.code == 0 && both.stdout.matches("accepted, snapshot: 2 transactions").count() == 2, "{}", both.shown());
+    let wide = ran(&["wide.jsonl"]);
+    assert!(wide.code == 2 && wide.stderr.contains("found text in UTF-16, expected UTF-8"), "{}", wide.shown());
+    let much = ran(&["--max-memory", "100", "marked.jsonl"]);
+    assert!(much.code == 3 && much.shown().contains("inconclusive"), "{}", much.shown());
+}
+
+#[test]
+fn quiet_prints_nothing_for_accepted_histories() {
+    let ran = check("quiet", &["--isolation", "snapshot", "--quiet", "skew.jsonl"]);
+    assert!(ran.code == 0 && ran.stdout.is_empty() && ran.stderr.is_empty(), "{}", ran.shown());
 }

@@ -240,16 +240,22 @@ pub(crate) fn is_log(path: &Path) -> bool {
     }
 }
 
-/// The text of a file of at most `most` bytes.
-#[cfg(feature = "tla")]
-pub(crate) fn whole_text(path: &Path, most: u64, limits: &dyn Limits) -> Result<String, Failed> {
-    let read = halting(limits, |halt| {
+/// The bytes of a file, or of standard input: decompressed if they are gzip, and without a byte-order mark. Exceeding `most`
+/// bytes stops the check.
+pub fn bytes_within(path: &Path, most: u64, limits: &dyn Limits) -> Result<Vec<u8>, Failed> {
+    halting(limits, |halt| {
         let bytes = text(path, &Reading { most, halt, count: &Arc::default() });
         match halt.reason() {
             Some(stop) => Err(Failed::Stopped(stop)),
             None => Ok(bytes?),
         }
-    })?;
+    })
+}
+
+/// The text of a file of at most `most` bytes.
+#[cfg(feature = "tla")]
+pub(crate) fn whole_text(path: &Path, most: u64, limits: &dyn Limits) -> Result<String, Failed> {
+    let read = bytes_within(path, most, limits)?;
     String::from_utf8(read).map_err(|_| Failed::Input(InputError::new(format!("{}: expected UTF-8", path.display()))))
 }
 

@@ -71,4 +71,4 @@ pub use perfetto::perfetto;
 pub use sarif::sarif;
 pub use text::{Detail, headline, sentence, stats, summary, text, text_within, verdict_word};
 pub use timeline::{Datum, Ending, Entry, Placement, Shape, Timeline, Unlogged};
-pub use wording::{clean, longest_orders, position, visible_json};
+pub use wording::{clean, duration, longest_orders, position, visible_json};

@@ -26,7 +26,7 @@ pub(crate) fn count(many: u64, thing: &str) -> String {
 }
 
 /// A duration, with a sensible precision.
-pub(crate) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         _ if seconds < 0.001 => format!("{:.1} ms", seconds * 1e3),
         _ if seconds < 1.0 => format!("{:.0} ms", seconds * 1e3),

@@ -1,24 +1,22 @@
 //! `omnilink check --isolation`, and `--find-level` without a specification: histories of transactions.
 
-use std::fs;
-use std::io::{self, Read};
 use std::path::Path;
 
-use omnilink_history::Precedence;
+use omnilink_history::{Precedence, Stop};
 use omnilink_isolation::{
     Effort, Explanation, Inconclusive, Isolation, Level, ORDERS, Outcome, Rejection, Strongest, Transactions, TxnId,
     Violation, check, find, order_name, read,
 };
-use omnilink_judge::InputError;
-use omnilink_judge::input::recordings;
-use omnilink_report::{clean, visible_json};
+use omnilink_judge::input::{bytes_within, recordings};
+use omnilink_judge::{Failed, InputError};
+use omnilink_report::{clean, duration, visible_json};
 use omnilink_suggest::counted;
 use serde_json::{Value, json};
 
 use crate::args::{CheckArgs, CheckOutput};
 use crate::exit::Exit;
-use crate::limits::Limits;
-use crate::outcome::label;
+use crate::limits::{Limits, Settings};
+use crate::outcome::{label, print_failure};
 use crate::terminal::complain;
 
 /// The most transactions that a text shows, and the most micro-operations of each.
@@ -60,12 +58,15 @@ pub(super) fn run(args: &CheckArgs) -> Exit {
         let name = label(path);
         let limits = Limits::around(&args.into(), &name);
         let asked = Asked { args, name: &name, limits: &limits };
-        let (ended, document) = match read_file(path, &limits) {
-            Ok(_) if limits.halt().is_raised() => asked.stopped(),
-            Ok(txns) => asked.check(&txns),
-            Err(error) => {
+        let read = read_file(path, Settings::from(args).max_memory, &limits);
+        // A stop may have cut the input off, which may have caused the error.
+        let (ended, document) = match (limits.halt().reason(), read) {
+            (Some(stop), _) | (None, Err(Failed::Stopped(stop))) => asked.stopped(stop),
+            (None, Ok(txns)) => asked.check(&txns),
+            (None, Err(failed)) => {
+                let Failed::Input(error) = &failed else { return print_failure(&failed, &name) };
                 let document = json!({ "history": name, "error": error.message, "help": error.help });
-                (complain(&name, &error), document)
+                (complain(&name, error), document)
             }
         };
         exit = exit.max(ended);
@@ -77,18 +78,11 @@ pub(super) fn run(args: &CheckArgs) -> Exit {
     exit
 }
 
-fn read_file(path: &Path, limits: &Limits) -> Result<Transactions, InputError> {
-    let bytes = match path == Path::new("-") {
-        true => {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-        }
-        false => fs::read(path),
-    };
-    let bytes = bytes.map_err(|error| InputError::new(format!("cannot be read: {error}")))?;
+fn read_file(path: &Path, most: u64, limits: &Limits) -> Result<Transactions, Failed> {
+    let bytes = bytes_within(path, most, limits)?;
     read::transactions(&bytes, limits.halt()).map_err(|error| {
         let help = error.help().map(str::to_owned);
-        InputError { message: error.to_string(), help }
+        Failed::Input(InputError { message: error.to_string(), help })
     })
 }
 
@@ -104,8 +98,8 @@ impl Asked<'_> {
         self.args.format == CheckOutput::Human
     }
 
-    fn stopped(&self) -> (Exit, Value) {
-        let stop = self.limits.halt().reason().map(|stop| stop.to_string()).unwrap_or_default();
+    fn stopped(&self, stop: Stop) -> (Exit, Value) {
+        let stop = stop.to_string();
         if self.is_human() {
             outln!("{}: inconclusive: {stop}", clean(self.name));
         }
@@ -156,8 +150,7 @@ impl Asked<'_> {
     }
 
     fn time(&self) -> String {
-        let seconds = self.limits.elapsed().as_secs_f64();
-        if seconds < 1.0 { format!("in {:.1} ms", 1000.0 * seconds) } else { format!("in {seconds:.1} s") }
+        format!("in {}", duration(self.limits.elapsed().as_secs_f64()))
     }
 
     fn document(&self, txns: &Transactions, level: Level, verdict: &str, rest: Value) -> Value {
@@ -178,8 +171,11 @@ impl Asked<'_> {
     }
 
     fn accepted(&self, txns: &Transactions, level: Level) -> (Exit, Value) {
+        if self.is_human() && self.args.quiet {
+            return (Exit::Accepted, Value::Null); // Nothing shows them.
+        }
         let others = self.stronger_orders(txns, level);
-        if self.is_human() && !self.args.quiet {
+        if self.is_human() {
             outln!("{}: accepted, {level}: {} {}", clean(self.name), self.size(txns), self.time());
             others
                 .iter()
