@@ -75,3 +75,27 @@ test('the page lists guards that were never false', async context => {
   assert.deepEqual(await findings(page), []);
   await end();
 });
+
+test('choosing an edge of a cycle marks the reads and writes that prove it', async context => {
+  const golden = named('isolation');
+  if (!golden) {
+    context.skip('`--only` selected another page');
+    return;
+  }
+  const { page, untilVerdict, end } = await open(address(golden));
+  await untilVerdict();
+  const cycle = page.getByRole('img', { name: /^Cycle of a long fork: T/ });
+  await cycle.waitFor();
+  assert.equal(await cycle.locator('.edge').count(), 4);
+  assert.equal(await page.locator('mark.now').count(), 0);
+  const reason = page.getByRole('button', { name: /^T4 → T6 / });
+  await reason.click();
+  assert.equal(await reason.getAttribute('aria-pressed'), 'true');
+  assert.deepEqual(await page.locator('mark.now').allTextContents(), ['w(2, 38)', 'r(2) = 38']);
+  const levels = await page.getByRole('region', { name: 'Strongest levels' }).getByRole('row').allTextContents();
+  assert.equal(levels.length, 3);
+  assert.ok(levels[1]!.startsWith('session orderparallel-snapshot'), levels.join('\n'));
+  await page.screenshot({ path: picture('isolation-edge.png') });
+  assert.deepEqual(await findings(page), []);
+  await end();
+});

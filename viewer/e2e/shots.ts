@@ -40,6 +40,15 @@ function example(directory: string, spec: string, history: string, ...options: s
   return report(`${directory}-${history.replace(/\W+/g, '-')}`, `${at}/${spec}`, `${at}/${history}`, ...options);
 }
 
+/** The page of transactions that do not have an isolation level. */
+function isolation(level: string, history: string, ...options: string[]): string {
+  const path = file('isolation.html');
+  const args = ['check', '--quiet', '--isolation', level, ...options, '--report', `html=${path}`, history];
+  const { status, stderr } = spawnSync(command!, args, { cwd: ROOT });
+  assert.equal(status, 1, `${args.join(' ')}: ${stderr}`);
+  return pathToFileURL(path).href;
+}
+
 /** The page of a kept run. */
 function kept(name: string): string {
   return report(`schedule-${name}`, '--store', `tests/golden/schedules/runs/${name}`, 'latest');
@@ -60,6 +69,7 @@ const kinds: Record<string, () => string> = {
   'weak-level': () => report('weak-level', ...redis),
   'log-raft': () => raft('--settings', 'examples/log-raft/messages.toml'),
   'log-two-phase': () => example('log-two-phase', 'TwoPhase.tla', 'logs/bug'),
+  isolation: () => isolation('snapshot', 'examples/isolation/replica.jsonl', '--order', 'session'),
   accepted: () => example('map', 'Map.tla', 'traces/overlapping.jsonl', '--coverage'),
   inconclusive: () => example('two-phase', 'TwoPhase.tla', 'traces/overlapping.jsonl', '--max-width', '20'),
   schedule: () => kept('rust'),

@@ -21,12 +21,17 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     contradiction: '✗ Rejected',
     invariant: '✗ Violated',
     views: '✗ Rejected',
+    anomaly: '✗ Rejected',
     inconclusive: '… Inconclusive',
   }[verdict.kind];
   const failure = failureOf(report, run);
-  const level = report.level ? ` at the level ${code(report.level.name)}` : '';
+  const at = report.level?.name ?? report.isolation?.level;
+  const level = at ? ` at the level ${code(at)}` : '';
   const title = failure ? `✗ ${plain(headline(report, assumptions, run).word)}` : `${word}${level}`;
-  out.push(`### ${title}: ${code(report.history.name)} against ${code(report.spec.name)}`, '');
+  out.push(
+    `### ${title}: ${code(report.history.name)}${report.isolation ? '' : ` against ${code(report.spec.name)}`}`,
+    '',
+  );
   if (assumptions.length > 0) {
     // The verdict holds only under all of these, so all are listed.
     out.push(
@@ -39,10 +44,13 @@ export function markdown(report: Report, assumptions: string[], link: string | n
   if (failure) {
     out.push(plain(besideFailure(report, run)), '');
   } else if ('sentence' in verdict) {
-    out.push(`**${plain(verdict.sentence)}** (${count(verdict.explained)}${of} operations explained)`, '');
+    const explained = verdict.kind === 'anomaly' ? '' : ` (${count(verdict.explained)}${of} operations explained)`;
+    out.push(`**${plain(verdict.sentence)}**${explained}`, '');
     if (verdict.details) out.push(plain(verdict.details), '');
   } else if (verdict.kind === 'inconclusive') {
     out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
+  } else if (report.isolation) {
+    out.push(`A run of all${total === null ? '' : ` ${count(total)}`} transactions shows it.`, '');
   } else if (report.level) {
     out.push(
       `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order in which each returned what the specification returns after the operations that it saw${assumptions.length > 0 ? ', and that is consistent with the assumptions' : ''}.`,
@@ -98,6 +106,13 @@ export function markdown(report: Report, assumptions: string[], link: string | n
   } else if (verdict.kind === 'contradiction') {
     out.push('These operations contradict each other, regardless of all others.', '');
     out.push(...table(report, verdict.operations, []));
+  } else if (verdict.kind === 'anomaly') {
+    for (const { label, op } of verdict.transactions) out.push(`- ${label}: ${code(name(report, op))}`);
+    for (const { from, to, reason } of verdict.edges) {
+      const [before, after] = [verdict.transactions[from]!.label, verdict.transactions[to]!.label];
+      out.push(`- ${before} → ${after}: ${plain(reason)}`);
+    }
+    out.push('');
   } else if (verdict.kind === 'views') {
     for (const view of verdict.views) {
       out.push(`**Why** ${code(name(report, view.op))}:`, '');

@@ -87,10 +87,14 @@ export const brokenBy = computed<string | null>(() => {
   return verdict?.kind === 'invariant' && verdict.broke?.length ? verdict.invariant : null;
 });
 
+/** True if transactions form a cycle, or one read what no order explains: all in `allBlocked` take part. */
+export const isAnomaly = computed<boolean>(() => !!report.value && verdictView(report.value).kind === 'anomaly');
+
 /** What is wrong with the operations in `allBlocked`: `not legal`, or `breaks AtMostOne`. */
-export const failureWord = computed<string>(() =>
-  brokenBy.value === null ? 'not legal' : `breaks ${brief(brokenBy.value, 60)}`,
-);
+export const failureWord = computed<string>(() => {
+  if (isAnomaly.value) return 'takes part';
+  return brokenBy.value === null ? 'not legal' : `breaks ${brief(brokenBy.value, 60)}`;
+});
 
 /** The place of the first blocked operation, where the page opens. */
 export const blocked = computed<number | null>(() => allBlocked.value[0] ?? null);
@@ -172,6 +176,7 @@ export function statusOf(at: number): Status {
   if (contradicting.value.length > 0) {
     return at === stuck ? 'blocked' : contradicting.value.includes(at) ? 'placed' : 'after';
   }
+  if (isAnomaly.value) return allBlocked.value.includes(at) ? 'blocked' : 'after';
   if (!past || !verdict || !here || there === undefined || (stuck !== null && !there)) return 'unknown';
   const last = stepOf(at);
   const i = at - here.first;
@@ -202,7 +207,10 @@ export function statusWords(status: Status): [sign: string, words: string] {
     case 'waiting':
       return ['…', 'waiting'];
     case 'after':
-      return ['·', isContradiction ? 'no part of it' : isTimed ? 'after the failure' : 'not in the order'];
+      return [
+        '·',
+        isContradiction || isAnomaly.value ? 'no part of it' : isTimed ? 'after the failure' : 'not in the order',
+      ];
     case 'uncounted':
       return ['○', 'not counted'];
     case 'unknown':

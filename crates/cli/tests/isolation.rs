@@ -116,7 +116,11 @@ fn files_are_read_as_for_other_checks() {
     std::fs::write(directory.join("wide.jsonl"), b"\xFF\xFE{\0").expect("a file");
     let ran = |args: &[&str]| tool::run(&directory, &[&["check", "--isolation", "snapshot"], args].concat());
     let both = ran(&["skew.jsonl.gz", "marked.jsonl"]);
-    assert!(both.code == 0 && both.stdout.matches("accepted, snapshot: 2 transactions").count() == 2, "{}", both.shown());
+    assert!(
+        both.code == 0 && both.stdout.matches("accepted, snapshot: 2 transactions").count() == 2,
+        "{}",
+        both.shown()
+    );
     let wide = ran(&["wide.jsonl"]);
     assert!(wide.code == 2 && wide.stderr.contains("found text in UTF-16, expected UTF-8"), "{}", wide.shown());
     let much = ran(&["--max-memory", "100", "marked.jsonl"]);
@@ -127,4 +131,25 @@ fn files_are_read_as_for_other_checks() {
 fn quiet_prints_nothing_for_accepted_histories() {
     let ran = check("quiet", &["--isolation", "snapshot", "--quiet", "skew.jsonl"]);
     assert!(ran.code == 0 && ran.stdout.is_empty() && ran.stderr.is_empty(), "{}", ran.shown());
+}
+
+#[test]
+fn reports_have_the_anomaly() {
+    let directory = tool::directory("isolation-reports");
+    FILES.iter().for_each(|(file, text)| std::fs::write(directory.join(file), text).expect("a file for a test"));
+    let kinds = ["html=page.html", "json=report.json", "junit=report.xml", "sarif=report.sarif", "md=report.md"];
+    let args: Vec<&str> = kinds.iter().flat_map(|kind| ["--report", kind]).collect();
+    let level = ["check", "--isolation", "serializable", "skew.jsonl"];
+    let ran = tool::run(&directory, &[&level[..], &args].concat());
+    assert_eq!(ran.code, 1, "{}", ran.shown());
+    for file in ["page.html", "report.json", "report.xml", "report.sarif", "report.md"] {
+        let text = std::fs::read_to_string(directory.join(file)).expect("a report");
+        assert!(text.contains("write skew: T1 and T2 each missed a write of the other"), "{file}");
+    }
+    let full = tool::run(&directory, &["check", "--full", "report.json"]);
+    insta::assert_snapshot!(full.shown());
+    let accepted = ["check", "--isolation", "snapshot", "skew.jsonl", "--format", "md", "--report", "html=page.html"];
+    let ran = tool::run(&directory, &accepted);
+    let page = std::fs::read_to_string(directory.join("page.html")).expect("a page");
+    assert!(ran.code == 0 && page.contains("strongest levels: snapshot in no order"), "{}", ran.shown());
 }

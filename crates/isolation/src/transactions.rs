@@ -38,6 +38,11 @@ pub enum Status {
     Unknown,
 }
 
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 3] = [Status::Committed, Status::Aborted, Status::Unknown];
+}
+
 /// A kind of micro-operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {

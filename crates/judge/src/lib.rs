@@ -33,6 +33,7 @@ mod environment;
 mod follow_up;
 mod halting;
 pub mod input;
+pub mod isolation;
 pub mod join;
 mod keys;
 mod level;

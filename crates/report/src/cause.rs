@@ -15,6 +15,7 @@ fn untagged(report: &Report) -> Option<String> {
         Verdict::Inconclusive { stop, .. } => Some(format!("inconclusive: {stop}")),
         Verdict::Rejected(rejection) => Some(match &rejection.evidence {
             Evidence::Invariant(broken) => format!("`{}` is violated", broken.invariant),
+            Evidence::Anomaly(anomaly) => anomaly.name.clone(),
             Evidence::Contradiction { .. } | Evidence::Views(_) => without_numbers(&rejection.sentence),
             Evidence::Stuck(stuck) => {
                 let subject = rejection.subject();

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::closest::ClosestRun;
 use crate::coverage::Coverage;
 use crate::interleaving::Interleaving;
+use crate::isolation::{Anomaly, Isolation};
 
 /// The name and version of the report format.
 pub const SCHEMA: &str = "omnilink.report/2";
@@ -27,6 +28,9 @@ pub struct Report {
     /// What operations have to see, if that is not everything before them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
+    /// The isolation level, if the operations are transactions that were checked without a specification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
     /// The verdict.
     pub verdict: Verdict,
     /// The operations that the report mentions. An [`OpRef`] is an index into this list.
@@ -254,7 +258,7 @@ impl Rejection {
             Evidence::Stuck(stuck) => {
                 self.blocked.first().copied().or_else(|| stuck.reasons.first().map(|reason| reason.op))
             }
-            Evidence::Contradiction { .. } | Evidence::Views(_) => self.blocked.first().copied(),
+            Evidence::Contradiction { .. } | Evidence::Views(_) | Evidence::Anomaly(_) => self.blocked.first().copied(),
         }
     }
 
@@ -267,7 +271,7 @@ impl Rejection {
             Evidence::Contradiction { operations } => {
                 Some(Window { start: Vec::new(), operations: operations.clone(), before: 0 })
             }
-            Evidence::Invariant(_) | Evidence::Views(_) => None,
+            Evidence::Invariant(_) | Evidence::Views(_) | Evidence::Anomaly(_) => None,
         }
     }
 }
@@ -287,6 +291,8 @@ pub enum Evidence {
     Invariant(Broken),
     /// Whatever operations see, no order explains them.
     Views(Views),
+    /// Transactions that come before each other, or read what no order explains.
+    Anomaly(Anomaly),
 }
 
 /// Operations whose results nothing explains that they may have seen.
@@ -323,7 +329,9 @@ impl Evidence {
     /// The verdict on the history in one word.
     fn word(&self) -> &'static str {
         match self {
-            Evidence::Stuck(_) | Evidence::Contradiction { .. } | Evidence::Views(_) => "rejected",
+            Evidence::Stuck(_) | Evidence::Contradiction { .. } | Evidence::Views(_) | Evidence::Anomaly(_) => {
+                "rejected"
+            }
             Evidence::Invariant(_) => "violated",
         }
     }
@@ -762,6 +770,7 @@ impl Report {
             spec: Spec::default(),
             order: Order::RealTime,
             level: None,
+            isolation: None,
             verdict,
             operations: Vec::new(),
             sources: Vec::new(),

@@ -8,6 +8,7 @@ use crate::data::{
     Assumption, Broken, Command, Conjunct, Consequence, Evidence, Field, Guard, Legal, Level, Missed, OpRef, Outcome,
     Reason, Rejection, Report, Span, State, Stuck, Verdict, Views, Why,
 };
+use crate::isolation::Isolation;
 use crate::wording::{clean, count, list, number, position, short, sorted};
 
 /// The maximum width of a value within a sentence.
@@ -91,6 +92,7 @@ impl Finding {
                 }
                 Evidence::Invariant(broken) => Finding::of_invariant(report, rejection, broken),
                 Evidence::Views(views) => Finding::of_views(report, rejection, views),
+                Evidence::Anomaly(anomaly) => Finding::of_anomaly(report, &rejection.sentence, anomaly),
             },
             Verdict::Inconclusive { stop, .. } => Finding::of_stop(report, stop),
         };
@@ -296,7 +298,10 @@ pub(crate) fn why(report: &Report, stuck: &Stuck, reason: &Reason) -> String {
 /// The notes of every report.
 pub(crate) fn remarks(report: &Report) -> Vec<String> {
     let cuts = report.history.cuts.iter().map(|cut| format!("the trace is cut off: {}", clean(cut)));
+    let strongest = || report.isolation.as_ref().and_then(Isolation::strongest_text);
+    let strongest = if report.rejection().is_none() { strongest() } else { None }; // A rejection has them as help.
     cuts.chain(report.level.iter().flat_map(|level| missed(report, level)))
+        .chain(strongest)
         .chain(report.notes.iter().map(|note| clean(note)))
         .collect()
 }

@@ -10,6 +10,7 @@ use crate::data::{
     Assumption, Conjunct, Consequence, Evidence, Legal, OpRef, Report, SCHEMA, Span, Stuck, Verdict, Why,
 };
 use crate::interleaving::Interleaving;
+use crate::isolation::Anomaly;
 
 /// Why a text is not a readable report.
 #[derive(Debug, Error)]
@@ -124,12 +125,27 @@ impl Report {
                         self.check_span(broken.span)?;
                         self.check_conjuncts(&broken.conjuncts, broken.states.len())
                     }
+                    Evidence::Anomaly(anomaly) => self.check_anomaly(anomaly),
                     Evidence::Views(views) => views.views.iter().try_for_each(|view| {
                         self.check_ops([&view.op].into_iter().chain(&view.must_see).chain(&view.may_miss))
                     }),
                 }
             }
         }
+    }
+
+    fn check_anomaly(&self, anomaly: &Anomaly) -> Result<(), ReadError> {
+        self.check_ops(anomaly.transactions.iter().map(|txn| &txn.op))?;
+        let transactions = anomaly.transactions.len();
+        for edge in &anomaly.edges {
+            index("transaction", edge.from, transactions)?;
+            index("transaction", edge.to, transactions)?;
+        }
+        for access in anomaly.references() {
+            index("transaction", access.transaction, transactions)?;
+            index("access", access.access, anomaly.transactions[access.transaction].accesses.len())?;
+        }
+        Ok(())
     }
 
     fn check_stuck(&self, stuck: &Stuck) -> Result<(), ReadError> {

@@ -70,6 +70,7 @@ impl Cause {
             Verdict::Rejected(rejection) => match &rejection.evidence {
                 Evidence::Stuck(stuck) => of_stuck(report, rejection, stuck),
                 Evidence::Contradiction { .. } | Evidence::Views(_) => ("rejected", "unknown", "unknown"),
+                Evidence::Anomaly(anomaly) => (anomaly.name.as_str(), "anomaly", ""),
                 Evidence::Invariant(broken) => (broken.invariant.as_str(), "invariant", ""),
             },
             Verdict::Inconclusive { .. } => ("inconclusive", "inconclusive", ""),

@@ -94,7 +94,9 @@ pub fn text_within(report: &Report, detail: Detail, color: bool, width: usize) -
 
 /// ` at the level causal`; nothing if every operation sees everything before it.
 fn at_level(report: &Report) -> String {
-    report.level.as_ref().map(|level| format!(" at the level `{}`", clean(&level.name))).unwrap_or_default()
+    let isolation = report.isolation.as_ref().map(|isolation| &isolation.level);
+    let level = report.level.as_ref().map(|level| &level.name).or(isolation);
+    level.map(|level| format!(" at the level `{}`", clean(level))).unwrap_or_default()
 }
 
 /// The verdict on one line, ending with a line break.
@@ -270,17 +272,15 @@ pub(crate) fn window_title(window: &Window) -> String {
 
 /// The size of the history, the method if it is not a search, and the time that the check took.
 fn size(report: &Report) -> String {
-    let operations = report.history.operations.unwrap_or(report.stats.returned);
-    let (operations, processes) = (count(operations, "operation"), count(report.history.processes as u64, "process"));
+    let [operations, processes] = report.sizes();
     let method = if report.stats.distinct == 0 { format!(", {}", clean(&report.stats.method)) } else { String::new() };
     format!("{operations}, {processes}{method} ({})", duration(report.stats.seconds))
 }
 
 /// The size of the history, the method, and the cost.
 pub(crate) fn work(report: &Report) -> String {
-    let processes = count(report.history.processes as u64, "process");
-    let operations = report.history.operations.unwrap_or(report.stats.returned);
-    let mut work = format!("{} of {processes}, {}", count(operations, "operation"), clean(&report.stats.method));
+    let [operations, processes] = report.sizes();
+    let mut work = format!("{operations} of {processes}, {}", clean(&report.stats.method));
     if report.stats.distinct > 0 {
         let _ = write!(work, ": {}", count(report.stats.distinct, "configuration"));
     }
@@ -342,7 +342,7 @@ impl Sections<'_> {
                 self.states("states that make it false", &broken.states);
                 self.constants();
             }
-            Some(Evidence::Contradiction { .. } | Evidence::Views(_)) => self.constants(),
+            Some(Evidence::Contradiction { .. } | Evidence::Views(_) | Evidence::Anomaly(_)) => self.constants(),
             None => {}
         }
     }

@@ -336,6 +336,8 @@ export interface Report {
   clock?: 'ns' | 'steps' | null;
   /** Absent if every operation has to see everything before it. */
   level?: Level | null;
+  /** Absent unless the operations are transactions that were checked without a specification. */
+  isolation?: Isolation | null;
   verdict: Verdict;
   operations: Operation[];
   sources: { path: string; text: string }[];
@@ -472,7 +474,43 @@ export type Evidence =
   | ({ kind: 'stuck' } & Stuck)
   | { kind: 'contradiction'; operations: OpRef[] }
   | ({ kind: 'invariant' } & Broken)
-  | ({ kind: 'views' } & Views);
+  | ({ kind: 'views' } & Views)
+  | ({ kind: 'anomaly' } & Anomaly);
+
+/** The isolation level of transactions, and the levels that hold. */
+export interface Isolation {
+  level: string;
+  /** The number of reads and writes of all transactions. */
+  accesses: number;
+  /** For each order; empty if they were not searched for. */
+  strongest: { order: Report['order']; levels: string[]; undecided?: string[] }[];
+}
+
+/** Transactions that no order explains at the level. */
+export interface Anomaly {
+  name: string;
+  transactions: { label: string; op: OpRef; accesses: string[]; has_more?: boolean }[];
+  /** Empty if one read is wrong by itself, or if no cycle is common to all orders. */
+  edges: Precedes[];
+  /** The accesses that show it, besides those of edges. */
+  accesses?: AccessRef[];
+}
+
+/** A transaction comes before another one. Both are indices into the transactions of the anomaly. */
+export interface Precedes {
+  from: number;
+  to: number;
+  kind: 'session' | 'time' | 'read' | 'version' | 'missed' | 'forced';
+  reason: string;
+  /** The accesses that prove it. */
+  accesses?: AccessRef[];
+}
+
+/** A read or a write: an index into the transactions of the anomaly, and one into its accesses. */
+export interface AccessRef {
+  transaction: number;
+  access: number;
+}
 
 /** Operations whose results nothing explains that they may have seen. */
 export interface Views {

@@ -1,7 +1,7 @@
 // Verdicts in a flat form for the panels: the evidence of a rejection is merged with the fields common to all
 // rejections.
 
-import type { Broken, Limit, Operation, OpRef, Report, Stuck, Views } from './types.ts';
+import type { Anomaly, Broken, Limit, Operation, OpRef, Report, Stuck, Views } from './types.ts';
 
 /** Fields common to all rejections. */
 interface About {
@@ -18,6 +18,8 @@ export type StuckView = { kind: 'stuck' } & Stuck & About;
 export type BrokenView = { kind: 'invariant' } & Broken & About;
 /** Whatever operations see, no order explains them. */
 export type ViewsView = { kind: 'views' } & Views & About;
+/** Transactions that no order explains at a level. */
+export type AnomalyView = { kind: 'anomaly' } & Anomaly & About;
 
 /** A verdict with its evidence. */
 export type VerdictView =
@@ -26,6 +28,7 @@ export type VerdictView =
   | ({ kind: 'contradiction'; operations: OpRef[] } & About)
   | BrokenView
   | ViewsView
+  | AnomalyView
   | { kind: 'inconclusive'; limit: Limit; stop: string };
 
 /** The verdict of a report, flattened. */

@@ -10,6 +10,7 @@ import { failingOps, verdictView } from '../data/verdict.ts';
 import { saveImage } from '../export/image.ts';
 import { focus, isStale } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
+import { Checked } from './anomaly.tsx';
 import { Dropdown, step } from './dropdown.tsx';
 import { Evidence } from './evidence.tsx';
 import { besideFailure, endingOf, headline } from './headline.ts';
@@ -114,6 +115,7 @@ function Proof({ report, run }: { report: Report; run: Run | null }) {
   if (report.history.operations === 0) {
     return <p>The trace is empty: check that the program was linked with the recorder and that it ran.</p>;
   }
+  if (verdict.kind === 'accepted' && report.isolation) return <Checked report={report} isolation={report.isolation} />;
   if (verdict.kind === 'accepted') return <Evidence report={report} />;
   if (verdict.kind === 'inconclusive') {
     return <p>No violation was found until then: {operations(report, report.stats.returned)} had returned.</p>;
@@ -152,12 +154,14 @@ function Details({ head }: { head: RunHead }) {
   const notes = report.notes.filter(note => !isShown(note));
   const facts: [name: string, value: string][] = [
     ...(report.tags ?? []).map((tag): [string, string] => ['known as', tag]),
-    ['specification', spec.name],
+    [report.isolation ? 'level' : 'specification', spec.name],
     ...spec.constants.map(({ name, value }): [string, string] => [name, value]),
     ['trace', history.name],
     ['processes', count(history.processes)],
     ...(history.operations === null ? [] : [['operations', count(history.operations)] as [string, string]]),
-    ...('explained' in verdict ? [['explained', operations(report, verdict.explained)] as [string, string]] : []),
+    ...('explained' in verdict && verdict.kind !== 'anomaly'
+      ? [['explained', operations(report, verdict.explained)] as [string, string]]
+      : []),
     ['order', ORDER[report.order]],
     ...(report.level ? [['level', report.level.name] as [string, string]] : []),
     ...(stats.method ? [['method', stats.method] as [string, string]] : []),

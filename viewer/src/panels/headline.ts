@@ -81,10 +81,15 @@ export function headline(report: Report, assumed: string[], run: Run | null = nu
     return { sign: '·', word: 'Nothing to check', sentence: 'the history has no operations', tone: 'quiet' };
   }
   const verdict = verdictView(report);
-  const level = report.level ? ` at the level \`${report.level.name}\`` : '';
+  const name = report.level?.name ?? report.isolation?.level;
+  const level = name ? ` at the level \`${name}\`` : '';
   const spec = report.spec.name.split('/').pop() || report.spec.name;
   switch (verdict.kind) {
     case 'accepted': {
+      if (report.isolation) {
+        const all = many(operations ?? 0, 'transaction');
+        return { sign: '✓', word: `Accepted${level}`, sentence: `a run of all ${all} shows it`, tone: 'good' };
+      }
       const all =
         operations === null ? 'all operations' : operations === 1 ? 'the operation' : `${count(operations)} operations`;
       const order = assumed.length > 0 ? 'one order that is consistent with the assumptions' : 'one order';

@@ -5,6 +5,7 @@ import type { Report, RunHead } from '../data/types.ts';
 import { type StuckView, type ViewsView, verdictView } from '../data/verdict.ts';
 import { allAssumed } from '../state.ts';
 import { brief, count } from '../text.ts';
+import { Cycle, Levels } from './anomaly.tsx';
 import { Chain } from './contradiction.tsx';
 import { ChosenStep, Race, Waits } from './controlled.tsx';
 import { assumptions } from './focus.ts';
@@ -48,6 +49,7 @@ export function Side({ head: { report, run } }: { head: RunHead }) {
           </Section>
         </>
       )}
+      {verdict.kind === 'anomaly' && <Cycle report={report} />}
       {verdict.kind === 'views' && <Views report={report} rejection={verdict} />}
       {none && !failure && (
         <Section id="h-why" title="What to do">
@@ -57,14 +59,15 @@ export function Side({ head: { report, run } }: { head: RunHead }) {
       {!none && !failure && verdict.kind === 'accepted' && (
         <Section id="h-why" title="Why it is accepted">
           <p class="card good">
-            The order that was found is in the tab Steps, newest first. OmniLink replayed it step by step, without
-            searching.
+            The {report.isolation ? 'run' : 'order'} that was found is in the tab Steps, newest first. OmniLink replayed
+            it step by step, without searching.
           </p>
           <AllMissed report={report} />
         </Section>
       )}
+      {report.isolation && <Levels isolation={report.isolation} />}
       <Next report={report} />
-      {!none && !failure && verdict.kind === 'inconclusive' && (
+      {!none && !failure && verdict.kind === 'inconclusive' && !report.isolation && (
         <Section id="h-help" title="What else can help">
           <ul class="card hints">
             <li>Tighter timeboxes: operations that do not overlap have one order only.</li>

@@ -14,12 +14,14 @@ import type { Report, Timeline } from '../data/types.ts';
 import { entryAt, placeOfStep } from '../data/unlogged.ts';
 import { verdictView } from '../data/verdict.ts';
 import {
+  allBlocked,
   blocked,
   brokenBy,
   contradicting,
   ending,
   failureWord,
   history,
+  isAnomaly,
   isAtBlocked,
   matches,
   reference,
@@ -72,7 +74,8 @@ export function Steps() {
   const stuck = blocked.value;
   const total = stepCount.value;
   const lead = stuck === null ? 0 : 1;
-  if (contradicting.value.length > 0 || (total === 0 && about.verdict.kind === 'inconclusive')) return <All />;
+  if (contradicting.value.length > 0 || isAnomaly.value || (total === 0 && about.verdict.kind === 'inconclusive'))
+    return <All />;
   if (total === 0 && (lead === 0 || states.value === null)) return <Recent report={about} />;
   const known = states.value;
   const common = past.timeline.steps;
@@ -400,6 +403,8 @@ function Pin({ name, at }: { name: string; at?: number }) {
 /** All operations by start, if there is no order of them. */
 function All() {
   const past = liveHistory()!;
+  const part = new Set(isAnomaly.value ? allBlocked.value : contradicting.value);
+  const isPart = (row: number) => part.has(row);
   return (
     <Rows
       label="Operations, by start"
@@ -412,15 +417,14 @@ function All() {
           {title || <span class="offscreen">status</span>}
         </span>
       ))}
-      rowClass={row => (row === blocked.value ? 'blocked' : contradicting.value.includes(row) ? 'match' : '')}
+      rowClass={row => (row === blocked.value ? 'blocked' : isPart(row) ? 'match' : '')}
       onActive={row => void showOperation(row)}
       onVisible={(first, last) => void past.ensure(first, last)}
       draw={row => {
         const op = past.op(row);
-        const isPart = contradicting.value.includes(row);
         return (
           <>
-            <span role="gridcell">{isPart && statusWords(statusOf(row)).join(' ')}</span>
+            <span role="gridcell">{isPart(row) && statusWords(statusOf(row)).join(' ')}</span>
             {op ? <Recorded op={op} of={past.timeline} /> : <span role="gridcell">loading…</span>}
           </>
         );

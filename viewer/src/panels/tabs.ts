@@ -28,10 +28,13 @@ export const tabsNow = computed<string[]>(() => {
   if (!page) return [];
   const { kind } = verdictView(page.report);
   const hasStates = contradicting.value.length === 0 && kind !== 'inconclusive';
+  const isIsolation = !!page.report.isolation;
   const without: Record<string, boolean> = {
+    spec: isIsolation,
+    search: isIsolation,
     schedule: !page.report.interleaving,
     interpretations: kind !== 'stuck' || ways.value < 2,
-    state: !hasStates,
+    state: !hasStates || isIsolation,
     compare: !page.compared,
     // Events of a log have no duration.
     latency: history.value?.hasPoints !== false,

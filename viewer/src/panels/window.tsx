@@ -8,6 +8,7 @@ import { saveText } from '../export/image.ts';
 import { jsonLines } from '../export/jsonl.ts';
 import { history, placeOf, states, stepOf } from '../state.ts';
 import { brief, count, many } from '../text.ts';
+import { AnomalyPart } from './anomaly.tsx';
 import { Bands, room } from './boxes.tsx';
 import { Closest } from './closest.tsx';
 import { liveHistory, notify, showOp } from './local.ts';
@@ -20,6 +21,7 @@ const MOST = 120;
 /** What happened: the smallest part that fails, or the operations that the verdict is about; nothing without any. */
 export function What({ report }: { report: Report }) {
   const verdict = verdictView(report);
+  if (verdict.kind === 'anomaly') return <AnomalyPart report={report} />;
   if (report.closest_run) return <Closest run={report.closest_run} />;
   if (verdict.kind === 'stuck' && verdict.window) {
     const { start, operations } = verdict.window;

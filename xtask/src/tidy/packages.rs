@@ -47,6 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "judge",
         &[
             "history",
+            "isolation",
             "settings",
             "suggest",
             "search",

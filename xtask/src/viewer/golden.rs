@@ -36,6 +36,8 @@ struct Golden {
     spec: Option<String>,
     /// A file with a history.
     trace: Option<String>,
+    /// The isolation level of the transactions in `trace`, instead of a specification.
+    isolation: Option<String>,
     /// A history that is made.
     make: Option<String>,
     /// A report that was written before, instead of a history.
@@ -132,6 +134,11 @@ impl Golden {
         } else if let Some(path) = &self.report {
             let reports = fs::read(root.join(path))?;
             (omnilink(&["report", "--output", &target])?, Some(serde_json::from_slice(&reports)?))
+        } else if self.isolation.is_some() {
+            let (page, data) = (format!("html={target}"), file.with_extension("json"));
+            let also = format!("json={}", data.display());
+            let written = omnilink(&["check", "--progress", "none", "--report", &page, "--report", &also])?;
+            (written, Some(serde_json::from_slice(&fs::read(&data)?)?))
         } else {
             let page = format!("html={target}");
             let written = omnilink(&["check", "--progress", "none", "--format", "json", "--report", &page])?;
@@ -173,6 +180,9 @@ impl Golden {
             Some(spec) if spec.ends_with(".tla") => words.push(spec.clone()),
             Some(spec) => words.extend(["--spec".to_owned(), spec.clone()]),
             None => {}
+        }
+        if let Some(level) = &self.isolation {
+            words.extend(["--isolation".to_owned(), level.clone()]);
         }
         words.extend(self.report.clone());
         words.extend(self.trace.clone());
@@ -229,7 +239,8 @@ mod tests {
                 assert!(root.join(path).exists(), "{path}");
             }
             let has_history = golden.trace.is_some() || golden.make.is_some();
-            assert_eq!(has_history, golden.spec.is_some(), "{}", golden.name);
+            let has_subject = golden.spec.is_some() != golden.isolation.is_some();
+            assert_eq!(has_history, has_subject, "{}", golden.name);
         }
     }
 }

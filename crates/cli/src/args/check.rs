@@ -71,7 +71,7 @@ pub(crate) struct CheckArgs {
         value_name = "LEVEL",
         value_parser = parse_isolation,
         conflicts_with_all = [
-            "spec", "level", "find_level", "merge", "witness", "reports", "assume", "order_by", "coverage", "strict", "stats",
+            "spec", "level", "find_level", "merge", "witness", "assume", "order_by", "coverage", "strict", "stats",
             "full", "jobs", "max_width", "no_shortcuts", "exhaustive", "context", "by", "verify", "tlc",
         ],
         help_heading = ORDERS

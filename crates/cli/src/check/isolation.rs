@@ -8,12 +8,14 @@ use omnilink_isolation::{
     Violation, check, find, order_name, read,
 };
 use omnilink_judge::input::{bytes_within, recordings};
-use omnilink_judge::{Failed, InputError};
-use omnilink_report::{clean, duration, visible_json};
+use omnilink_judge::isolation::{Decided, why_inconclusive};
+use omnilink_judge::{Failed, InputError, Stage};
+use omnilink_report::{History, Problem, Report, Timeline, Unchecked, Verdict, clean, duration, visible_json};
 use omnilink_suggest::counted;
 use serde_json::{Value, json};
 
-use crate::args::{CheckArgs, CheckOutput};
+use super::{Found, output};
+use crate::args::{CheckArgs, CheckOutput, Extra};
 use crate::exit::Exit;
 use crate::limits::{Limits, Settings};
 use crate::outcome::{label, print_failure};
@@ -37,8 +39,9 @@ pub(super) fn finds_isolation(args: &CheckArgs) -> bool {
 
 /// Checks all histories.
 pub(super) fn run(args: &CheckArgs) -> Exit {
-    if args.format == CheckOutput::Md || args.about.is_of_history() {
-        let message = "unsupported for transactions: `--format md`, `--from`, and the files of a specification";
+    if args.about.is_of_history() || (args.isolation.is_none() && args.format == CheckOutput::Md) {
+        let message =
+            "unsupported for transactions: `--from`, the files of a specification, and `--find-level` in Markdown";
         return complain("check", &InputError::new(message));
     }
     let mut paths = Vec::new();
@@ -54,6 +57,7 @@ pub(super) fn run(args: &CheckArgs) -> Exit {
     }
     let mut exit = Exit::Nothing;
     let mut documents = Vec::new();
+    let mut found = Found::default();
     for path in &paths {
         let name = label(path);
         let limits = Limits::around(&args.into(), &name);
@@ -61,21 +65,26 @@ pub(super) fn run(args: &CheckArgs) -> Exit {
         let read = read_file(path, Settings::from(args).max_memory, &limits);
         // A stop may have cut the input off, which may have caused the error.
         let (ended, document) = match (limits.halt().reason(), read) {
-            (Some(stop), _) | (None, Err(Failed::Stopped(stop))) => asked.stopped(stop),
-            (None, Ok(txns)) => asked.check(&txns),
-            (None, Err(failed)) => {
-                let Failed::Input(error) = &failed else { return print_failure(&failed, &name) };
-                let document = json!({ "history": name, "error": error.message, "help": error.help });
-                (complain(&name, error), document)
-            }
+            (Some(stop), _) | (None, Err(Failed::Stopped(stop))) => asked.stopped(stop, &mut found),
+            (None, Ok(txns)) => asked.check(&txns, &mut found),
+            (None, Err(Failed::Input(error))) => asked.failed(error, &mut found),
+            (None, Err(failed)) => return print_failure(&failed, &name),
         };
         exit = exit.max(ended);
         documents.push(document);
     }
-    if args.format == CheckOutput::Json {
-        out!("{}", visible_json(&format!("{:#}\n", json!({ "schema": SCHEMA, "histories": documents }))));
+    let written = match args.format {
+        CheckOutput::Json => {
+            let document = json!({ "schema": SCHEMA, "histories": documents });
+            out!("{}", visible_json(&format!("{document:#}\n")));
+            output::write_extras(&args.reports, &found.reports, &found.timelines, &found.unchecked)
+        }
+        CheckOutput::Human | CheckOutput::Md => output::write(args.format, &args.reports, &found),
+    };
+    match written {
+        Ok(()) => exit,
+        Err((path, error)) => complain(&path, &error),
     }
-    exit
 }
 
 fn read_file(path: &Path, most: u64, limits: &Limits) -> Result<Transactions, Failed> {
@@ -98,19 +107,45 @@ impl Asked<'_> {
         self.args.format == CheckOutput::Human
     }
 
-    fn stopped(&self, stop: Stop) -> (Exit, Value) {
-        let stop = stop.to_string();
-        if self.is_human() {
-            outln!("{}: inconclusive: {stop}", clean(self.name));
-        }
-        (Exit::Inconclusive, json!({ "history": self.name, "verdict": "inconclusive", "reason": stop }))
+    /// True if reports are written, which have more than the texts.
+    fn wants_reports(&self) -> bool {
+        !self.args.reports.is_empty() || self.args.format == CheckOutput::Md
     }
 
-    fn check(&self, txns: &Transactions) -> (Exit, Value) {
+    fn stopped(&self, stop: Stop, found: &mut Found) -> (Exit, Value) {
+        let text = stop.to_string();
+        if self.is_human() {
+            outln!("{}: inconclusive: {text}", clean(self.name));
+        }
+        let spec = self.args.isolation.map(|level| level.to_string()).unwrap_or_default();
+        let level = self.args.about.level.level();
+        let report = omnilink_judge::given_up(self.name, &spec, &level, stop, Stage::Reading, 0);
+        self.keep(report, Timeline::default(), found);
+        (Exit::Inconclusive, json!({ "history": self.name, "verdict": "inconclusive", "reason": text }))
+    }
+
+    /// A history that could not be checked.
+    fn failed(&self, error: InputError, found: &mut Found) -> (Exit, Value) {
+        let exit = complain(self.name, &error);
+        let document = json!({ "history": self.name, "error": error.message, "help": error.help });
+        let problems = vec![Problem { message: error.message, help: error.help }];
+        found.unchecked.push(Unchecked { history: self.name.to_owned(), spec: String::new(), problems });
+        (exit, document)
+    }
+
+    fn keep(&self, mut report: Report, timeline: Timeline, found: &mut Found) {
+        report.stats.seconds = self.limits.elapsed().as_secs_f64();
+        found.reports.push(report);
+        found.timelines.push(timeline);
+    }
+
+    fn check(&self, txns: &Transactions, found: &mut Found) -> (Exit, Value) {
         if txns.is_empty() {
             if self.is_human() {
                 outln!("{}: nothing to check", clean(self.name));
             }
+            let history = History { name: self.name.to_owned(), operations: Some(0), ..History::default() };
+            self.keep(Report::new(history, Verdict::Accepted), Timeline::default(), found);
             return (Exit::Empty, json!({ "history": self.name, "transactions": 0 }));
         }
         let Some(level) = self.args.isolation else { return self.find(txns) };
@@ -120,8 +155,8 @@ impl Asked<'_> {
         };
         if level.order == Precedence::RealTime && !txns.has_times() {
             let message = format!("{level} needs times, and the transactions have none");
-            let error = InputError { message: message.clone(), help: Some("`--order session` needs none".into()) };
-            return (complain(self.name, &error), json!({ "history": self.name, "error": message }));
+            let error = InputError { message, help: Some("`--order session` needs none".into()) };
+            return self.failed(error, found);
         }
         let outcome = check(txns, level, &Effort::default(), self.limits.halt());
         // The checkers are large; the code that certifies their answers is small, and shares nothing with them.
@@ -132,16 +167,21 @@ impl Asked<'_> {
         };
         if let Err(claim) = claim {
             let message = format!("the verdict about {level} could not be verified: {claim}");
-            return (
-                complain(self.name, &InputError::new(&message)),
-                json!({ "history": self.name, "error": message }),
-            );
+            return self.failed(InputError::new(message), found);
         }
-        match outcome {
+        let answer = match &outcome {
             Outcome::Accepted(_) => self.accepted(txns, level),
-            Outcome::Rejected(rejection) => self.rejected(txns, level, &rejection),
-            Outcome::Inconclusive(why) => self.inconclusive(txns, level, &why),
-        }
+            Outcome::Rejected(rejection) => self.rejected(txns, level, rejection),
+            Outcome::Inconclusive(why) => self.inconclusive(txns, level, why),
+        };
+        let Answer { exit, document, notes, strongest } = answer;
+        let decided = Decided { name: self.name, txns, level, outcome: &outcome, strongest: &strongest };
+        let mut report = decided.report();
+        let has_pages = self.args.reports.iter().any(Extra::is_page);
+        let timeline = if has_pages { decided.timeline(&report) } else { Timeline::default() };
+        report.notes.extend(notes);
+        self.keep(report, timeline, found);
+        (exit, document)
     }
 
     fn size(&self, txns: &Transactions) -> String {
@@ -170,20 +210,24 @@ impl Asked<'_> {
         document
     }
 
-    fn accepted(&self, txns: &Transactions, level: Level) -> (Exit, Value) {
-        if self.is_human() && self.args.quiet {
-            return (Exit::Accepted, Value::Null); // Nothing shows them.
+    fn accepted(&self, txns: &Transactions, level: Level) -> Answer {
+        if self.is_human() && self.args.quiet && !self.wants_reports() {
+            return Answer::new(Exit::Accepted, Value::Null); // Nothing shows other levels.
         }
         let others = self.stronger_orders(txns, level);
-        if self.is_human() {
+        if self.is_human() && !self.args.quiet {
             outln!("{}: accepted, {level}: {} {}", clean(self.name), self.size(txns), self.time());
-            others
-                .iter()
-                .for_each(|(order, verdict)| outln!("  = note: in {}: {}", order_words(*order), clean(verdict)));
+            show_others(&others);
         }
-        let others: Vec<Value> =
-            others.iter().map(|(order, verdict)| json!({ "order": order_name(*order), "verdict": verdict })).collect();
-        (Exit::Accepted, self.document(txns, level, "accepted", json!({ "stronger_orders": others })))
+        let strongest = if self.wants_reports() { find(txns, &HINT, self.limits.halt()) } else { Ok(Vec::new()) };
+        let verdicts = others.iter().map(|(order, verdict)| json!({ "order": order_name(*order), "verdict": verdict }));
+        let rest = json!({ "stronger_orders": verdicts.collect::<Vec<Value>>() });
+        Answer {
+            exit: Exit::Accepted,
+            document: self.document(txns, level, "accepted", rest),
+            notes: others.iter().map(note).collect(),
+            strongest: strongest.unwrap_or_default(),
+        }
     }
 
     /// The verdicts of the same level in stronger orders.
@@ -206,8 +250,11 @@ impl Asked<'_> {
         ORDERS[place + 1..].iter().map(verdict).collect()
     }
 
-    fn rejected(&self, txns: &Transactions, level: Level, rejection: &Rejection) -> (Exit, Value) {
+    fn rejected(&self, txns: &Transactions, level: Level, rejection: &Rejection) -> Answer {
         let explanation = rejection.explain(txns);
+        // A stronger order often has a cycle of few transactions.
+        let is_core = matches!(rejection.violation, Violation::Core(_));
+        let others = if is_core { self.stronger_orders(txns, level) } else { Vec::new() };
         let strongest = find(txns, &HINT, self.limits.halt()).unwrap_or_default();
         if self.is_human() {
             let Explanation { anomaly, sentence, txns: involved, edges } = &explanation;
@@ -223,10 +270,7 @@ impl Asked<'_> {
                     "  = note: reads of values that several transactions wrote have {ways} sources; all are rejected"
                 );
             }
-            // A stronger order often has a cycle of few transactions.
-            if matches!(rejection.violation, Violation::Core(_)) {
-                show_others(&self.stronger_orders(txns, level));
-            }
+            show_others(&others);
             let (count, all) = (involved.len(), txns.len());
             outln!("  = note: {count} of {}, {}", counted(all as u64, "transaction"), self.time());
             outln!("  = help: strongest levels: {}", in_one_line(&strongest));
@@ -244,7 +288,8 @@ impl Asked<'_> {
             "edges": edges.collect::<Vec<_>>(),
             "strongest": table(&strongest),
         });
-        (Exit::Rejected, self.document(txns, level, "rejected", rest))
+        let document = self.document(txns, level, "rejected", rest);
+        Answer { exit: Exit::Rejected, document, notes: others.iter().map(note).collect(), strongest }
     }
 
     /// The transactions that take part, one for each line.
@@ -269,27 +314,13 @@ impl Asked<'_> {
         }
     }
 
-    fn inconclusive(&self, txns: &Transactions, level: Level, why: &Inconclusive) -> (Exit, Value) {
-        let (reason, help) = match why {
-            Inconclusive::Undecided { pairs, stop } => {
-                let stop = stop.map_or("the limit of the search was reached".to_owned(), |stop| stop.to_string());
-                let pairs = counted(*pairs as u64, "pair");
-                (format!("{stop}; {pairs} of writes have no known order"), "record versions, or append to lists")
-            }
-            Inconclusive::Ambiguous { reads, first } => {
-                let first = format!("{} {}", txns.name(txns.txn_of(*first)), txns.show_micro(*first));
-                let reads = counted(*reads as u64, "read");
-                (
-                    format!("{reads} returned values that several transactions wrote, such as {first}"),
-                    "write every value of a key once",
-                )
-            }
-        };
+    fn inconclusive(&self, txns: &Transactions, level: Level, why: &Inconclusive) -> Answer {
+        let (reason, help) = why_inconclusive(txns, why);
         if self.is_human() {
             outln!("{}: inconclusive, {level}: {}", clean(self.name), clean(&reason));
             outln!("  = help: {help}");
         }
-        (Exit::Inconclusive, self.document(txns, level, "inconclusive", json!({ "reason": reason })))
+        Answer::new(Exit::Inconclusive, self.document(txns, level, "inconclusive", json!({ "reason": reason })))
     }
 
     /// The strongest levels in one table.
@@ -298,7 +329,8 @@ impl Asked<'_> {
             Ok(strongest) => strongest,
             Err(why) => {
                 let level = Level { isolation: Isolation::Serializable, order: Precedence::None };
-                return self.inconclusive(txns, level, &why);
+                let Answer { exit, document, .. } = self.inconclusive(txns, level, &why);
+                return (exit, document);
             }
         };
         if self.is_human() {
@@ -328,10 +360,28 @@ impl Asked<'_> {
     }
 }
 
-fn show_others(verdicts: &[(Precedence, String)]) {
-    for (order, verdict) in verdicts {
-        outln!("  = note: in {}: {}", order_words(*order), clean(verdict));
+/// The verdict on a history.
+struct Answer {
+    exit: Exit,
+    /// For `--format json`.
+    document: Value,
+    /// Further facts, for reports.
+    notes: Vec<String>,
+    strongest: Vec<Strongest>,
+}
+
+impl Answer {
+    fn new(exit: Exit, document: Value) -> Answer {
+        Answer { exit, document, notes: Vec::new(), strongest: Vec::new() }
     }
+}
+
+fn show_others(verdicts: &[(Precedence, String)]) {
+    verdicts.iter().for_each(|verdict| outln!("  = note: {}", clean(&note(verdict))));
+}
+
+fn note((order, verdict): &(Precedence, String)) -> String {
+    format!("in {}: {verdict}", order_words(*order))
 }
 
 fn order_words(order: Precedence) -> &'static str {

@@ -56,6 +56,7 @@ impl Headline {
                 Headline::of_stuck(scene, rejection).or_else(|| Headline::cut(rejection))
             }
             Evidence::Invariant(broken) => Headline::of_invariant(report, broken).or_else(|| Headline::cut(rejection)),
+            Evidence::Anomaly(_) => Headline::cut(rejection),
             Evidence::Views(views) => Headline::of_views(report, rejection, views),
             Evidence::Contradiction { operations } => Headline::of_contradiction(report, rejection, operations),
         }

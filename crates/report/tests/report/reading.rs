@@ -44,15 +44,27 @@ fn what_points_nowhere_is_refused() {
 }
 
 #[test]
+fn accesses_that_are_missing_are_refused() {
+    let changed = |pointer: &str, value: usize| {
+        let mut json: Value = serde_json::from_str(&samples::skew().to_json()).unwrap();
+        *json.pointer_mut(pointer).unwrap() = value.into();
+        error(&json.to_string())
+    };
+    insta::assert_snapshot!(changed("/verdict/evidence/edges/0/to", 2), @"damaged report: transaction 2 (counted from 0) is out of range, there are 2");
+    insta::assert_snapshot!(changed("/verdict/evidence/edges/1/accesses/1/access", 3), @"damaged report: access 3 (counted from 0) is out of range, there are 3");
+    insta::assert_snapshot!(changed("/verdict/evidence/transactions/1/op", 9), @"damaged report: operation 9 (counted from 0) is out of range, there are 2");
+}
+
+#[test]
 fn the_schema_names_what_is_written() {
     let schema: Value = serde_json::from_str(&json_schema()).unwrap();
     let report: Value = serde_json::from_str(&samples::queue().to_json()).unwrap();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     // What was exercised is written only where it was asked for, a level only if it is a weak one, steps only if they
     // were controlled, how a run ended only if it failed, a serial run only of a test of `lineup`, a unit of time only if
-    // it is known, and keys only if some are not accepted.
+    // it is known, keys only if some are not accepted, and isolation only of transactions.
     let mut described = keys(&schema["properties"]);
-    let optional = ["coverage", "level", "ended", "interleaving", "closest_run", "clock", "keys"];
+    let optional = ["coverage", "level", "ended", "interleaving", "closest_run", "clock", "keys", "isolation"];
     described.retain(|key| !optional.contains(&key.as_str()));
     assert_eq!(described, keys(&report));
     assert_eq!(schema["properties"]["schema"]["const"], report["schema"]);

@@ -28,6 +28,7 @@ pub(crate) fn all() -> Vec<(&'static str, Report)> {
         ("evaluation_error", evaluation_error()),
         ("words", words()),
         ("contradiction", contradiction()),
+        ("skew", skew()),
         ("violated", violated()),
         ("inconclusive", inconclusive()),
         ("accepted", accepted()),
@@ -273,6 +274,61 @@ pub(crate) fn contradiction() -> Report {
     };
     let spec = Spec { name: "queue".into(), constants: vec![] };
     Report { operations, spec, sources: vec![], ..report(Verdict::Rejected(Box::new(rejection))) }
+}
+
+/// Each of two transactions missed the write of the other.
+pub(crate) fn skew() -> Report {
+    let txn = |label: &str, op: usize, write: &str| Involved {
+        label: label.into(),
+        op: OpRef(op),
+        accesses: vec!["r(x) = 0".into(), "r(y) = 0".into(), write.into()],
+        has_more: false,
+    };
+    let edge = |from: usize, to: usize, key: &str| Precedes {
+        from,
+        to,
+        kind: Precedence::Missed,
+        reason: format!("T{} read {key} = 0, which is older than {key} = 1 of T{}", from + 1, to + 1),
+        accesses: vec![
+            AccessRef { transaction: from, access: usize::from(key == "y") },
+            AccessRef { transaction: to, access: 2 },
+        ],
+    };
+    let anomaly = Anomaly {
+        name: "write skew".into(),
+        transactions: vec![txn("T1", 0, "w(x, 1)"), txn("T2", 1, "w(y, 1)")],
+        edges: vec![edge(0, 1, "y"), edge(1, 0, "x")],
+        accesses: vec![],
+    };
+    let rejection = Rejection {
+        sentence: "write skew: T1 and T2 each missed a write of the other".into(),
+        details: "Not `serializable`: 2 of 2 transactions take part.".into(),
+        blocked: vec![OpRef(0), OpRef(1)],
+        explained: 0,
+        evidence: Evidence::Anomaly(anomaly),
+    };
+    let levels = |order, levels: &[&str]| StrongestLevels {
+        order,
+        levels: levels.iter().map(|&level| level.into()).collect(),
+        undecided: vec![],
+    };
+    Report {
+        operations: vec![
+            op("T0:0", "txn", "r(x) = 0 r(y) = 0 w(x, 1)", 1, Some(5)),
+            op("T1:0", "txn", "r(x) = 0 r(y) = 0 w(y, 1)", 2, Some(6)),
+        ],
+        spec: Spec { name: "serializable".into(), constants: vec![] },
+        isolation: Some(Isolation {
+            level: "serializable".into(),
+            accesses: 6,
+            strongest: vec![
+                levels(Order::None, &["snapshot"]),
+                levels(Order::RealTime, &["prefix", "parallel-snapshot"]),
+            ],
+        }),
+        sources: vec![],
+        ..report(Verdict::Rejected(Box::new(rejection)))
+    }
 }
 
 /// The actions allow the history, an invariant does not.
