@@ -153,3 +153,31 @@ fn reports_have_the_anomaly() {
     let page = std::fs::read_to_string(directory.join("page.html")).expect("a page");
     assert!(ran.code == 0 && page.contains("strongest levels: snapshot in no order"), "{}", ran.shown());
 }
+
+/// The level of the settings counts if no option names one.
+#[test]
+fn settings_have_a_level() {
+    let directory = tool::directory("isolation-settings");
+    FILES.iter().for_each(|(file, text)| std::fs::write(directory.join(file), text).expect("a file for a test"));
+    let ran = |settings: &str, args: &[&str]| {
+        std::fs::write(directory.join("omnilink.toml"), settings).expect("a file for a test");
+        tool::run(&directory, &[&["check"], args].concat())
+    };
+    let rejected = ran("isolation = \"serializable\"", &["skew.jsonl"]);
+    assert!(rejected.code == 1 && rejected.stdout.contains("not serializable: write skew"), "{}", rejected.shown());
+    let in_order = ran("isolation = \"snapshot\"\norder = \"session\"", &["skew.jsonl"]);
+    assert!(
+        in_order.code == 0 && in_order.stdout.contains("accepted, strong-session-snapshot"),
+        "{}",
+        in_order.shown()
+    );
+    let given = ran("isolation = \"serializable\"", &["--isolation", "snapshot", "skew.jsonl"]);
+    assert!(given.code == 0 && given.stdout.contains("accepted, snapshot"), "{}", given.shown());
+    std::fs::rename(directory.join("omnilink.toml"), directory.join("other.toml")).expect("a file for a test");
+    let named = tool::run(&directory, &["check", "--settings", "other.toml", "skew.jsonl"]);
+    assert_eq!(named.code, 1, "{}", named.shown());
+    let wrong = ran("isolation = \"snapshto\"", &["skew.jsonl"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("error: omnilink.toml: `isolation`: "), "{}", wrong.shown());
+    let wrong = ran("isolation = \"snapshot\"\norder = \"total\"", &["skew.jsonl"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("expected `none`, `session` or `real-time`"), "{}", wrong.shown());
+}

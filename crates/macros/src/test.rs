@@ -12,6 +12,8 @@ use crate::arguments::each_argument;
 #[derive(Default)]
 pub(crate) struct Arguments {
     spec: Option<Expr>,
+    /// The level of the transactions that a step performs, instead of a specification.
+    isolation: Option<Expr>,
     system: Option<Expr>,
     object: Option<Expr>,
     /// Fields of the test that are passed through unchanged.
@@ -26,12 +28,13 @@ impl Parse for Arguments {
         each_argument(input, |name| {
             match name.to_string().as_str() {
                 "spec" => arguments.spec = Some(input.parse()?),
+                "isolation" => arguments.isolation = Some(input.parse()?),
                 "system" => arguments.system = Some(input.parse()?),
                 "object" => arguments.object = Some(input.parse()?),
                 other if OTHERS.contains(&other) => arguments.others.push((name, input.parse()?)),
                 other => {
                     let message = format!(
-                        "unrecognized argument `{other}` (expected spec, system, object, {})",
+                        "unrecognized argument `{other}` (expected spec, isolation, system, object, {})",
                         OTHERS.join(", ")
                     );
                     return Err(Error::new(name.span(), message));
@@ -46,10 +49,18 @@ impl Parse for Arguments {
 pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenStream> {
     let name = &function.sig.ident;
     let wrong = |message: &str| Error::new_spanned(&function.sig, message);
-    let Some(spec) = &arguments.spec else {
-        return Err(wrong("no specification given: write `#[omnilink::test(spec = \"queue\")]`"));
+    let spec = match (&arguments.spec, &arguments.isolation) {
+        (None, None) => {
+            return Err(wrong("no specification given: write `#[omnilink::test(spec = \"queue\")]`"));
+        }
+        (Some(spec), None) => against(spec),
+        (None, Some(level)) => quote!(#level),
+        (Some(_), Some(_)) => return Err(wrong("expected `spec` or `isolation`, found both")),
     };
-    let spec = against(spec);
+    let has_level = arguments.others.iter().any(|(name, _)| name == "level");
+    if arguments.isolation.is_some() && (has_level || arguments.object.is_some()) {
+        return Err(wrong("expected no `level` and no `object` with `isolation`"));
+    }
     if function.sig.asyncness.is_some() || !function.sig.generics.params.is_empty() {
         return Err(wrong("expected a plain function, neither async nor generic"));
     }
@@ -104,9 +115,13 @@ fn step(arguments: &Arguments, function: &ItemFn) -> Result<TokenStream> {
         })
         .collect();
     let [Type::Reference(system), Type::Reference(_)] = &*inputs else {
-        let message = "expected the parameters system and client: `fn name(queue: &Queue, client: &mut Client)`";
+        let message = match &arguments.isolation {
+            None => "expected the parameters system and client: `fn name(queue: &Queue, client: &mut Client)`",
+            Some(_) => "expected the parameters system and session: `fn name(store: &Store, session: &mut Session)`",
+        };
         return Err(Error::new_spanned(&function.sig, message));
     };
+    let run = if arguments.isolation.is_some() { quote!(run_transactions) } else { quote!(run) };
     let system_type = &system.elem;
     let made = match &arguments.system {
         Some(expression) => quote!(#expression),
@@ -117,7 +132,7 @@ fn step(arguments: &Arguments, function: &ItemFn) -> Result<TokenStream> {
     step.vis = syn::Visibility::Inherited;
     Ok(quote! {
         #step
-        test.run(|| -> #system_type { #made }, #name);
+        test.#run(|| -> #system_type { #made }, #name);
     })
 }
 
@@ -137,10 +152,15 @@ mod tests {
         assert_eq!(check("spec = \"queue\", threads = 2, system = Queue::new(4)", good), "a test");
         assert_eq!(check("spec = Tickets::default()", good), "a test");
         insta::assert_snapshot!(check("", good), @r#"no specification given: write `#[omnilink::test(spec = "queue")]`"#);
-        insta::assert_snapshot!(check("thread = 2", good), @"unrecognized argument `thread` (expected spec, system, object, level, threads, operations, runs)");
+        insta::assert_snapshot!(check("thread = 2", good), @"unrecognized argument `thread` (expected spec, isolation, system, object, level, threads, operations, runs)");
         let spec = "spec = \"queue\"";
         insta::assert_snapshot!(check(spec, "fn works() {}"), @"expected the parameters system and client: `fn name(queue: &Queue, client: &mut Client)`");
         insta::assert_snapshot!(check(spec, "async fn works(queue: &Queue, client: &mut Client) {}"), @"expected a plain function, neither async nor generic");
+        let transaction = "fn works(store: &Store, session: &mut Session) {}";
+        assert_eq!(check("isolation = \"snapshot\", threads = 3", transaction), "a test");
+        insta::assert_snapshot!(check("isolation = \"snapshot\"", "fn works() {}"), @"expected the parameters system and session: `fn name(store: &Store, session: &mut Session)`");
+        insta::assert_snapshot!(check("isolation = \"snapshot\", spec = \"kv\"", transaction), @"expected `spec` or `isolation`, found both");
+        insta::assert_snapshot!(check("isolation = \"snapshot\", level = \"causal\"", transaction), @"expected no `level` and no `object` with `isolation`");
         let object = "spec = \"queue\", object = Queue::new(), runs = 4";
         assert_eq!(check(object, "fn works() {}"), "a test");
         insta::assert_snapshot!(check(object, good), @"the object is the system, and lists its calls: expected `fn name() {}`, and no `system`");

@@ -92,6 +92,11 @@
 //! # omnilink::lineup::ObjectTest { tests: 2, runs: 5, ..test }.run(|| Counter(0.into()));
 //! ```
 //!
+//! # Transactions
+//!
+//! `#[omnilink::test(isolation = "serializable")]` makes a test of a function that performs one transaction of a store, and
+//! needs no specification: see [`transactions`].
+//!
 //! # A specification of your own
 //!
 //! A specification can also be written in Rust: an [`Object`] performs one operation after another, and the recorded
@@ -178,6 +183,7 @@ pub mod lineup;
 pub mod runner;
 pub mod sim;
 pub mod testing;
+pub mod transactions;
 
 pub use omnilink_history::{
     Call, End, History, IllFormed, Interval, Op, OpId, Outcome, Precedence, ProcessId, Record, Schema, Stop, Trace,

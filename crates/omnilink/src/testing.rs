@@ -52,7 +52,7 @@ impl Against {
         Against::Own(name, Arc::new(move |options| Judge::of_model(name, model.clone(), options)))
     }
 
-    fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Against::Named(name) | Against::Own(name, _) => name,
         }
@@ -183,40 +183,60 @@ impl Test {
     /// step panics.
     pub fn run<S: Sync>(&self, system: impl Fn() -> S, step: impl Fn(&S, &mut Client) + Sync) {
         let judge = self.judge();
+        let run = |plan: &Plan| {
+            let trace = self.drive(plan, &system, |_, _| (), |system, (), client| step(system, client));
+            self.check(&judge, plan, &trace)
+        };
+        self.run_plans(run);
+    }
+
+    /// Calls `run` with each plan, first with those that failed before. It returns the number of operations.
+    pub(crate) fn run_plans(&self, run: impl Fn(&Plan) -> u64) {
         // Under control, a schedule fails and not a seed.
         let again = if is_controlled() { Vec::new() } else { self.remembered() };
         let again = again.iter().flat_map(|plan| std::iter::repeat_n(plan.clone(), AGAIN));
         let workload = self.workload();
-        let mut operations = 0;
-        for plan in again.chain((0..workload.runs).map(|number| workload.plan(number))) {
-            let scratch = self.store().scratch().join(self.file_name());
-            let _ = fs::remove_dir_all(&scratch);
-            let driven = drive::Plan {
-                trace: scratch.clone(),
-                seed: plan.seed,
-                threads: plan.threads,
-                operations: plan.operations,
-                perturbation: perturbation(&plan.perturb),
-                only: None,
-            };
-            let made = fs::create_dir_all(scratch.parent().unwrap_or(Path::new(".")));
-            let ran = catch_unwind(AssertUnwindSafe(|| {
-                made.and_then(|()| drive::run(&driven, &system(), |_, _| (), |system, (), client| step(system, client)))
-            }));
-            match ran {
-                Ok(Ok(())) => operations += self.check(&judge, &plan, &scratch),
-                Ok(Err(error)) => panic!("{}: cannot write the trace: {error}", self.name),
-                Err(panic) => {
-                    if !is_controlled() {
-                        // The panic matters more than whether its seed could be stored.
-                        let _ = self.remember(&plan, "it panicked");
-                    }
-                    resume_unwind(panic)
-                }
-            }
-            let _ = fs::remove_dir_all(&scratch);
-        }
+        let plans = again.chain((0..workload.runs).map(|number| workload.plan(number)));
+        let operations: u64 = plans.map(|plan| run(&plan)).sum();
+        let _ = fs::remove_dir_all(self.scratch());
         assert!(operations > 0, "{}: nothing was recorded, so nothing was checked", self.name);
+    }
+
+    /// Executes a plan, and returns the directory of its trace. A panic of the step goes on, and its seed is kept.
+    pub(crate) fn drive<S: Sync, L>(
+        &self,
+        plan: &Plan,
+        system: &impl Fn() -> S,
+        session: impl Fn(&S, usize) -> L + Sync,
+        step: impl Fn(&S, &mut L, &mut Client) + Sync,
+    ) -> PathBuf {
+        let scratch = self.scratch();
+        let _ = fs::remove_dir_all(&scratch);
+        let driven = drive::Plan {
+            trace: scratch.clone(),
+            seed: plan.seed,
+            threads: plan.threads,
+            operations: plan.operations,
+            perturbation: perturbation(&plan.perturb),
+            only: None,
+        };
+        let made = fs::create_dir_all(scratch.parent().unwrap_or(Path::new(".")));
+        let ran = catch_unwind(AssertUnwindSafe(|| made.and_then(|()| drive::run(&driven, &system(), session, step))));
+        match ran {
+            Ok(Ok(())) => scratch,
+            Ok(Err(error)) => panic!("{}: cannot write the trace: {error}", self.name),
+            Err(panic) => {
+                if !is_controlled() {
+                    // The panic matters more than whether its seed could be stored.
+                    let _ = self.remember(plan, "it panicked");
+                }
+                resume_unwind(panic)
+            }
+        }
+    }
+
+    fn scratch(&self) -> PathBuf {
+        self.store().scratch().join(self.file_name())
     }
 
     /// The same for an object whose calls are listed: each step makes one of them. A thread makes 4 to 12, unless the test
@@ -277,12 +297,17 @@ impl Test {
             }
             Err(error) => _ = writeln!(message, "\nthe run cannot be kept: {error}"),
         }
+        self.fail(plan, &cause, message)
+    }
+
+    /// Panics with a message about a run, after its seed is kept.
+    pub(crate) fn fail(&self, plan: &Plan, cause: &str, mut message: String) -> ! {
         if is_controlled() {
             message += "`cargo omnilink test` keeps its schedule as another run, and prints how to repeat it\n";
             return message;
         }
         let file = self.regressions();
-        match self.remember(plan, &cause) {
+        match self.remember(plan, cause) {
             Ok(()) => _ = writeln!(message, "its seed is in {}: commit it, and it is tried first", file.display()),
             Err(error) => _ = writeln!(message, "its seed cannot be kept in {}: {error}", file.display()),
         }

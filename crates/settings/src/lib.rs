@@ -55,6 +55,10 @@ pub struct Settings {
     pub order_by: Option<String>,
     /// What operations have to see of those before them, and in which orders: `linearizable, Size=overlap`.
     pub level: Option<String>,
+    /// The isolation level of transactions, which need no specification: `snapshot`, `strict-serializable`.
+    pub isolation: Option<String>,
+    /// The order of the isolation level, if it is not that of its name: `none`, `session` or `real-time`.
+    pub order: Option<String>,
     /// Constants whose values come from the history: the union of the values of these feeds.
     pub constants: BTreeMap<String, Vec<Feed>>,
     /// Operations whose names or fields differ from those of their actions.
@@ -410,7 +414,7 @@ mod tests {
         insta::assert_snapshot!(help("[profile.ci]\nrun = 3"), @"unknown key `run`: did you mean `runs`?");
         insta::assert_snapshot!(help("[harness.controlled]\nrnu = []"), @"unknown key `rnu`: did you mean `run`?");
         insta::assert_snapshot!(help("[harness.calls.Put]\nreturns = []"), @"unknown key `returns`: the keys are `results`, `outcomes`");
-        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `level`, `constants`, `operations`, `tags`, `known`, `harness`, `profile`, `lineup`, `log`");
+        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `level`, `isolation`, `order`, `constants`, `operations`, `tags`, `known`, `harness`, `profile`, `lineup`, `log`");
         assert_eq!(Settings::parse("process = 1").unwrap_err().help, None);
     }
 }

@@ -40,7 +40,20 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("harness", &["settings", "suggest", "tla", "validate"]),
     (
         "omnilink",
-        &["history", "search", "models", "record", "macros", "lineup", "report", "page", "judge", "explore", "weak"],
+        &[
+            "history",
+            "isolation",
+            "search",
+            "models",
+            "record",
+            "macros",
+            "lineup",
+            "report",
+            "page",
+            "judge",
+            "explore",
+            "weak",
+        ],
     ),
     ("testkit", &["history", "search", "weak"]),
     (

@@ -29,7 +29,7 @@ const OF_A_SEARCH: [&str; 17] = [
 ];
 
 /// An isolation level on the command line, with a hint for a misspelled one.
-fn parse_isolation(name: &str) -> Result<omnilink_isolation::Level, String> {
+pub(crate) fn parse_isolation(name: &str) -> Result<omnilink_isolation::Level, String> {
     use omnilink_isolation::{Isolation, Level, LevelError};
 
     name.parse().map_err(|error: LevelError| match error {

@@ -23,7 +23,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use self::headings::OUTPUT;
 
 pub(crate) use build::{AuditArgs, BuildCommand, CargoArgs, CxxArgs, RunArgs, RunOptions};
-pub(crate) use check::{CheckArgs, CheckOutput, DoctorArgs};
+pub(crate) use check::{CheckArgs, CheckOutput, DoctorArgs, parse_isolation};
 pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use convert::{ConvertArgs, Target};
 pub(crate) use former::{ExportCommand, FormerCommand, InferArgs, LogCommand, WitnessCommand};
@@ -34,7 +34,7 @@ pub(crate) use install::{CompletionsArgs, ManArgs};
 pub(crate) use lineup::{LineupArgs, Size};
 pub(crate) use monitor::{MonitorArgs, Unit};
 pub(crate) use overview::command;
-pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Output, Progress, STORE};
+pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Order, Output, Progress, STORE};
 pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
 pub(crate) use verification::{ConfirmArgs, ModuleArgs, VerifyArgs};
 

@@ -1,7 +1,8 @@
 //! `omnilink check --isolation`, and `--find-level` without a specification: histories of transactions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
 use omnilink_history::{Precedence, Stop};
 use omnilink_isolation::{
     Effort, Explanation, Inconclusive, Isolation, Level, ORDERS, Outcome, Rejection, Strongest, Transactions, TxnId,
@@ -11,14 +12,16 @@ use omnilink_judge::input::{bytes_within, recordings};
 use omnilink_judge::isolation::{Decided, why_inconclusive};
 use omnilink_judge::{Failed, InputError, Stage};
 use omnilink_report::{History, Problem, Report, Timeline, Unchecked, Verdict, clean, duration, visible_json};
+use omnilink_settings::FILE_NAME;
 use omnilink_suggest::counted;
 use serde_json::{Value, json};
 
 use super::{Found, output};
-use crate::args::{CheckArgs, CheckOutput, Extra};
+use crate::args::{CheckArgs, CheckOutput, Extra, Order, parse_isolation};
 use crate::exit::Exit;
 use crate::limits::{Limits, Settings};
 use crate::outcome::{label, print_failure};
+use crate::project::read_settings;
 use crate::terminal::complain;
 
 /// The most transactions that a text shows, and the most micro-operations of each.
@@ -30,6 +33,32 @@ const HINT: Effort = Effort { conflicts: 50, pairs: 100_000, choices: 64 };
 
 /// The schema of `--format json`.
 const SCHEMA: &str = "omnilink.isolation/1";
+
+/// Takes the level from the settings, if no option names a level or a specification.
+pub(super) fn apply_settings(args: &mut CheckArgs) -> Result<(), Exit> {
+    let is_spec = |path: &PathBuf| omnilink_judge::is_tla(path) || omnilink_judge::is_lineup(path);
+    let has_subject = args.spec.is_some() || args.isolation.is_some() || args.find_level || args.full;
+    if has_subject || args.paths.first().is_some_and(is_spec) {
+        return Ok(());
+    }
+    let file = args.about.settings.clone().unwrap_or_else(|| FILE_NAME.into());
+    if args.about.settings.is_none() && !file.exists() {
+        return Ok(());
+    }
+    let (file, settings) = read_settings(Path::new("."), Some(&file))?;
+    let Some(name) = settings.isolation else { return Ok(()) };
+    let wrong = |key: &str, message: String| {
+        complain(&file.display().to_string(), &InputError::new(format!("`{key}`: {message}")))
+    };
+    args.isolation = Some(parse_isolation(&name).map_err(|message| wrong("isolation", message))?);
+    args.about.settings = None;
+    if let (None, Some(order)) = (args.about.level.order, settings.order) {
+        let parsed = Order::from_str(&order, false);
+        let unrecognized = |_| wrong("order", format!("expected `none`, `session` or `real-time`, found `{order}`"));
+        args.about.level.order = Some(parsed.map_err(unrecognized)?);
+    }
+    Ok(())
+}
 
 /// True if the strongest levels are those of transactions: no specification is named.
 pub(super) fn finds_isolation(args: &CheckArgs) -> bool {

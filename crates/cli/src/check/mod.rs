@@ -25,8 +25,11 @@ use crate::limits::{self, GivenUp, Limits};
 use crate::outcome::{exit_of, label, print_failure, print_spec_error};
 use crate::terminal::complain;
 
-pub(crate) fn run(args: CheckArgs) -> Exit {
+pub(crate) fn run(mut args: CheckArgs) -> Exit {
     limits::catch_interrupts();
+    if let Err(exit) = isolation::apply_settings(&mut args) {
+        return exit;
+    }
     let detail = if args.full { Detail::Full } else { Detail::Brief };
     if args.isolation.is_some() || isolation::finds_isolation(&args) {
         return isolation::run(&args);
