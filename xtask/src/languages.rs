@@ -34,6 +34,12 @@ pub(crate) fn run_levels(workspace: &Workspace) -> Result<()> {
     run(workspace, "examples/server-levels/table.py", &[&histories])
 }
 
+/// Records transactions of each isolation level of five systems, and finds the levels that they have.
+pub(crate) fn run_isolation(workspace: &Workspace) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    run(workspace, "examples/isolation-levels/run.sh", &[&scratch.path().to_string_lossy()])
+}
+
 /// Records a few histories of each class of the JDK, and finds the levels of its methods.
 pub(crate) fn run_jdk(workspace: &Workspace) -> Result<()> {
     workspace.cargo("test --quiet --release --manifest-path examples/jdk-levels/Cargo.toml")?;

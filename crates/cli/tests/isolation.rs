@@ -3,6 +3,7 @@
 mod tool;
 
 use std::io::Write as _;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -131,6 +132,34 @@ fn files_are_read_as_for_other_checks() {
 fn quiet_prints_nothing_for_accepted_histories() {
     let ran = check("quiet", &["--isolation", "snapshot", "--quiet", "skew.jsonl"]);
     assert!(ran.code == 0 && ran.stdout.is_empty() && ran.stderr.is_empty(), "{}", ran.shown());
+}
+
+/// `expected.tsv` has the levels of recorded histories of real systems.
+#[test]
+fn levels_of_real_systems_are_found() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/isolation-levels");
+    let expected = std::fs::read_to_string(example.join("expected.tsv")).expect("the example says what is expected");
+    let ran = |args: &[&str]| {
+        let ran = tool::run(&example.join("traces"), &[&["check", "--format", "json"], args].concat());
+        let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        document["histories"][0].clone()
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let found = |trace: &str| {
+        let levels = ran(&["--find-level", trace])["strongest"].clone();
+        let of_order = |order: usize| {
+            let levels = levels[order]["levels"].as_array().cloned().unwrap_or_default();
+            if levels.is_empty() { "none".to_owned() } else { levels.iter().map(text).collect::<Vec<_>>().join(",") }
+        };
+        let anomaly = text(&ran(&["--isolation", "strict-serializable", trace])["anomaly"]);
+        [trace.to_owned(), of_order(0), of_order(1), of_order(2), anomaly].join("\t").trim_end().to_owned()
+    };
+    let lines: Vec<&str> = expected.lines().filter(|line| !line.starts_with('#')).collect();
+    let traces = std::fs::read_dir(example.join("traces")).expect("traces").count();
+    assert_eq!(lines.len(), traces);
+    for line in lines {
+        assert_eq!(found(line.split('\t').next().unwrap_or_default()), line);
+    }
 }
 
 #[test]

@@ -221,6 +221,12 @@ const PARTS: &[Part] = &[
                 languages::run_levels,
             )
             .needs(&["redis-server", "etcd", "/usr/lib/postgresql", "/usr/share/java/zookeeper.jar", "python3"]),
+            Step::new(
+                "isolation-levels",
+                "`examples/isolation-levels/run.sh`: no level of five systems breaks its promise",
+                languages::run_isolation,
+            )
+            .needs(&["redis-server", "etcd", "/usr/lib/postgresql", "/usr/sbin/mariadbd", "python3"]),
         ],
     },
     Part {
