@@ -352,6 +352,103 @@ class AppendedLines(Lines):
             self.add(self.progress(self.reached(), True))
 
 
+class Transactions(Recorder):
+    """Transactions of a store, for `omnilink check --isolation`: a file of JSON Lines.
+
+        with Transactions("txns.jsonl") as recorder:
+            session = recorder.session("c1")                # one for each connection
+            with session.transaction() as txn:              # before the store begins
+                txn.read("x", store.get("x"))
+                store.put("x", 2)
+                txn.write("x", 2)
+                txn.committing()                            # before COMMIT is sent
+                store.commit()
+                txn.committed()
+
+    An exception before `committing` means that the transaction aborted, and one after it that nothing is known; it goes on to
+    the caller. The line is written by `committing`, so that a program that is killed then loses no transaction.
+    """
+
+    def __init__(self, path, clock=time.monotonic_ns):
+        super().__init__(path, clock)
+        if not self.file:
+            raise ValueError("transactions are recorded in a file that ends in `.jsonl`")
+
+    def session(self, name):
+        """Begins a session, which performs one transaction after another. No two have the same name."""
+        if self.take(str(name)) is None:
+            raise ValueError(f"session `{name}` already exists")
+        return Session(self, str(name))
+
+
+class Session:
+    def __init__(self, recorder, name):
+        self.recorder, self.name = recorder, name
+
+    def transaction(self):
+        """A transaction, as a `with` block."""
+        return Transaction(self)
+
+
+class Transaction:
+    """A transaction that is being recorded. Keys and values are None, bool, int, finite float or str."""
+
+    def __init__(self, session):
+        self.session, self.accesses, self.place, self.status = session, [], None, None
+        self.start = session.recorder.clock()
+
+    def read(self, key, value):
+        """The store returned this value, or this list of all elements. Returns it."""
+        self.accesses.append(["r", plain(key), [plain(each) for each in value] if isinstance(value, list) else plain(value)])
+        return value
+
+    def write(self, key, value):
+        self.accesses.append(["w", plain(key), plain(value)])
+
+    def append(self, key, element):
+        self.accesses.append(["append", plain(key), plain(element)])
+
+    def committing(self):
+        """The commit is about to be sent: until it is known to be over, the transaction may have taken effect."""
+        self.put()
+
+    def committed(self):
+        self.end("committed")
+
+    def aborted(self):
+        self.end("aborted")
+
+    def unknown(self):
+        """The transaction may or may not have taken effect."""
+        self.status = "unknown"
+        if not self.place:
+            self.put()
+
+    def end(self, status):
+        if self.status:
+            raise ValueError(f"the transaction is already {self.status}")
+        self.status = status
+        self.put(self.session.recorder.clock())
+
+    def put(self, end=None):
+        """Writes the line, in place of the one that there is."""
+        line = {"process": self.session.name, "txn": self.accesses, "start": self.start}
+        line |= {"status": "unknown"} if end is None else {"end": end, "status": self.status}
+        text, file = json.dumps(line, ensure_ascii=False, allow_nan=False).encode(), self.session.recorder
+        if self.place:
+            offset, room = self.place
+            os.pwrite(file.file.fileno(), text.ljust(room - 1) + b"\n", offset)
+        else:
+            self.place = file.append(text, ROOM)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if not self.status:
+            self.unknown() if self.place else self.aborted()
+
+
 def write(file, data):
     """Writes all of it. After a part, nothing may follow."""
     count = file.write(data)

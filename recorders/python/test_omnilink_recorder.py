@@ -213,6 +213,56 @@ for number in range(10**9):
 """
 
 
+class Transactions(Case):
+    def record(self, level, act):
+        path = self.directory / "txns.jsonl"
+        with omnilink_recorder.Transactions(path) as recorder:
+            act(recorder)
+        return path, omnilink("check", "--isolation", level, path)
+
+    def test_a_lost_update_is_found(self):
+        def act(recorder):
+            first, second = (recorder.session(name).transaction() for name in ("a", "b"))
+            for txn, value in ((first, 1), (second, 2)):
+                self.assertEqual(txn.read("x", None), None)
+                txn.write("x", value)
+            first.committed()
+            second.committed()
+
+        _, done = self.record("snapshot", act)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("lost update", done.stdout)
+
+    def test_outcomes_follow_from_the_place_of_an_exception(self):
+        def act(recorder):
+            session = recorder.session("a")
+            for is_committing in (False, True):
+                with self.assertRaises(TimeoutError), session.transaction() as txn:
+                    txn.append("l", int(is_committing))
+                    if is_committing:
+                        txn.committing()
+                    raise TimeoutError
+            with session.transaction() as txn:
+                txn.read("l", [1])
+                txn.committing()
+                txn.committed()
+                self.assertRaises(ValueError, txn.aborted)
+            self.assertRaises(ValueError, recorder.session, "a")
+
+        path, done = self.record("strict-serializable", act)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lines = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+        self.assertEqual([line["status"] for line in lines], ["aborted", "unknown", "committed"])
+        self.assertEqual([("end" in line) for line in lines], [True, False, True])
+
+    def test_a_killed_program_loses_no_transaction_that_may_have_committed(self):
+        path = self.directory / "txns.jsonl"
+        txn = omnilink_recorder.Transactions(path).session("a").transaction()
+        txn.write("x", 1)
+        txn.committing()
+        self.assertEqual(json.loads(path.read_text())["status"], "unknown")
+
+
 class Kills(Case):
     """Kills programs that record. A program prints the number of an operation before it begins and while it is open."""
 
