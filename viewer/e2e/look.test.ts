@@ -238,7 +238,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     await page.getByRole('img', { name: /^Timeline of 6 processes by node/ }).waitFor();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Share' }).click();
-    await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+    await page.getByRole('menuitem', { name: 'Save the timeline as SVG' }).click();
     const svg = readFileSync(await (await saved).path(), 'utf8');
     const names = [...svg.matchAll(/>(n\d T\d)</g)].map(([, name]) => name);
     assert.deepEqual(names, ['n0 T0', 'n0 T3', 'n1 T1', 'n1 T4', 'n2 T2', 'n2 T5']);
@@ -401,7 +401,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
       assert.match((await timeline.getAttribute('aria-label')) ?? '', /events: partition and kill -9/);
       const saved = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Share' }).click();
-      await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+      await page.getByRole('menuitem', { name: 'Save the timeline as SVG' }).click();
       const svg = readFileSync(await (await saved).path(), 'utf8');
       assert.match(svg, />partition \(nemesis\)</);
       assert.match(svg, />kill -9</);
@@ -524,7 +524,7 @@ describe('generated pages', { concurrency: 2, skip: pages.length === 1 }, () => 
     async page => {
       const saved = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Share' }).click();
-      await page.getByRole('menuitem', { name: 'Save SVG' }).click();
+      await page.getByRole('menuitem', { name: 'Save the timeline as SVG' }).click();
       const svg = readFileSync(await (await saved).path(), 'utf8');
       for (const name of ['eu-1', 'eu-2', 'us-1', 'us-2']) assert.ok(svg.includes(`>${name}<`), name);
       const rows = page.getByRole('grid', { name: 'Steps, newest first' }).getByRole('row');

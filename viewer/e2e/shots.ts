@@ -1,23 +1,22 @@
-// Pictures of pages, for people to look at; no test compares them. `cargo xtask viewer --pictures` runs this.
+// Pictures of every kind of page, for people to look at; `cargo xtask viewer --kinds DIR` runs this.
 //
-// `node shots.ts DIR`: every kind of page at three widths and in both themes, and every tab of one of them, to DIR.
-// `node shots.ts DIR BOOK`: also the pictures of README.md and the book, to BOOK. Each is made from the example that the
-// text around it is about.
+// `node shots.ts DIR [KIND...]` writes each kind of page at three widths and in both themes, and every tab of one of them,
+// to DIR, with an `index.html` that shows them all. Fails if axe finds anything, if a page is wider than its window, or if
+// a script fails.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Page } from 'playwright-core';
 import type { RunHead } from '../src/data/types.ts';
 
-const [target, book] = process.argv.slice(2);
+const [target, ...only] = process.argv.slice(2);
 const command = process.env.OMNILINK;
-if (!target || !command) throw new Error('run `cargo xtask viewer --pictures`');
-process.env.OMNILINK_PAGES = resolve(target);
-mkdirSync(target, { recursive: true });
-const { close, open } = await import('./browser.ts');
+if (!target || !command) throw new Error('run `cargo xtask viewer --kinds DIR`');
+process.env.OMNILINK_PAGES = resolve(target, 'pages');
+mkdirSync(process.env.OMNILINK_PAGES, { recursive: true });
+const { close, findings, open } = await import('./browser.ts');
 const { make, makeIndex } = await import('./made.ts');
 const { file } = await import('./place.ts');
 const { campaigns, comparison, runs, withFaults } = await import('./samples.ts');
@@ -26,18 +25,30 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const WIDTHS = [1440, 900, 400];
 const THEMES = ['light', 'dark'] as const;
 
-/** Writes a page with `omnilink report`, and returns its URL. */
+/** Writes a page with `omnilink check`, and returns its URL. */
+function check(name: string, ...args: string[]): string {
+  const path = file(`${name}.html`);
+  return write(path, ['check', ...args, '--progress', 'none', '--report', `html=${path}`]);
+}
+
+/** Writes the page of a run or a report with `omnilink report`, and returns its URL. */
 function report(name: string, ...args: string[]): string {
   const path = file(`${name}.html`);
-  const { status, stderr } = spawnSync(command!, ['report', ...args, '--output', path], { cwd: ROOT });
-  assert.ok(status === 0 || status === 1 || status === 3, `${args.join(' ')}: ${stderr}`);
+  return write(path, ['report', ...args, '--output', path]);
+}
+
+function write(path: string, args: string[]): string {
+  rmSync(path, { force: true });
+  const { stderr } = spawnSync(command!, args, { cwd: ROOT });
+  // The exit code depends on the verdict.
+  assert.ok(existsSync(path), `${args.join(' ')}: ${stderr}`);
   return pathToFileURL(path).href;
 }
 
 /** The page of a history of an example. */
 function example(directory: string, spec: string, history: string, ...options: string[]): string {
   const at = `examples/${directory}`;
-  return report(`${directory}-${history.replace(/\W+/g, '-')}`, `${at}/${spec}`, `${at}/${history}`, ...options);
+  return check(`${directory}-${history.replace(/\W+/g, '-')}`, `${at}/${spec}`, `${at}/${history}`, ...options);
 }
 
 /** The page of transactions that do not have an isolation level. */
@@ -54,6 +65,11 @@ function kept(name: string): string {
   return report(`schedule-${name}`, '--store', `tests/golden/schedules/runs/${name}`, 'latest');
 }
 
+/** The page of a history and a settings file of an example. */
+function study(directory: string, spec: string, trace: string, settings: string): string {
+  return example(directory, spec, `traces/${trace}.jsonl`, '--settings', `examples/${directory}/${settings}.toml`);
+}
+
 const redis = ['examples/server-levels/traces/redis-c.jsonl', '--spec', 'register', '--level', 'causal'];
 const lines = ['tests/golden/reports/queue/trace.txt', '--spec', 'queue'];
 const account = ['tests/golden/reports/violated/Account.tla', 'tests/golden/reports/violated/trace.txt'];
@@ -61,51 +77,42 @@ const raft = (...options: string[]) => example('log-raft', 'Raft.tla', 'logs/vot
 
 /** The kinds of pages. */
 const kinds: Record<string, () => string> = {
-  map: () => example('map', 'Map.tla', 'traces/stale-read.jsonl'),
   queue: () => example('queue', 'Queue.tla', 'traces/missing-effect.jsonl'),
+  map: () => example('map', 'Map.tla', 'traces/stale-read.jsonl'),
+  etcd: () => study('etcd', 'Registers.tla', 'stale-replica', 'serializable'),
+  invariant: () => check('invariant', ...account),
+  snapshot: () => example('snapshot', 'Snapshot.tla', 'traces/lost-update.jsonl'),
+  duplicate: () => example('queue', 'Queue.tla', 'traces/duplicate.jsonl'),
+  'two-phase': () => example('two-phase', 'TwoPhase.tla', 'traces/split-decision.jsonl'),
+  moodycamel: () => study('moodycamel', 'Atomic.tla', 'two-lanes', 'atomic'),
   'several-steps': () => example('producer-queue', 'ProducerQueue.tla', 'traces/torn-batch.jsonl'),
-  invariant: () => report('invariant', ...account),
-  'built-in': () => report('built-in', ...lines),
-  'weak-level': () => report('weak-level', ...redis),
+  register: () => check('register', 'examples/register.jsonl', '--spec', 'register'),
+  'built-in': () => check('built-in', ...lines),
+  'weak-level': () => check('weak-level', ...redis),
   'log-raft': () => raft('--settings', 'examples/log-raft/messages.toml'),
   'log-two-phase': () => example('log-two-phase', 'TwoPhase.tla', 'logs/bug'),
   isolation: () => isolation('snapshot', 'examples/isolation/replica.jsonl', '--order', 'session'),
-  accepted: () => example('map', 'Map.tla', 'traces/overlapping.jsonl', '--coverage'),
-  inconclusive: () => example('two-phase', 'TwoPhase.tla', 'traces/overlapping.jsonl', '--max-width', '20'),
-  schedule: () => kept('rust'),
-  'data-race': () => kept('race'),
-  stuck: () => kept('stuck'),
+  'log-key-value': () => example('log-key-value', 'KeyValueStore.tla', 'logs/lost-update'),
   lineup: () =>
-    report('lineup', '--spec', 'tests/golden/reports/lineup/queue.lineup', 'tests/golden/reports/lineup/trace.txt'),
+    check('lineup', '--spec', 'tests/golden/reports/lineup/queue.lineup', 'tests/golden/reports/lineup/trace.txt'),
+  stuck: () => kept('stuck'),
+  'data-race': () => kept('race'),
+  schedule: () => kept('rust'),
+  inconclusive: () => example('two-phase', 'TwoPhase.tla', 'traces/overlapping.jsonl', '--max-width', '20'),
+  accepted: () => example('map', 'Map.tla', 'traces/overlapping.jsonl', '--coverage'),
+  error: () => report('error', 'tests/golden/reports/evaluation-error/report.json'),
+  empty: () => check('empty', 'examples/queue/Queue.tla', 'tests/golden/reports/no-operations/trace.txt'),
   'many-processes': () => make('many', { operations: 30_000, processes: 40 }, withFaults).url,
   runs: () => makeIndex('runs', { runs: runs() }),
   campaigns: () => makeIndex('campaigns', { runs: runs(), overview: campaigns() }),
 };
 
-/** A picture of the book. `dark` is the theme, `size` the window. */
-interface Picture {
-  file: string;
-  url: () => string;
-  dark?: boolean;
-  size?: [width: number, height: number];
-}
-
-const pictures: Picture[] = [
-  { file: 'report.png', url: kinds.map! },
-  { file: 'dark.png', url: kinds.map!, dark: true },
-  { file: 'several-steps.png', url: () => `${kinds['several-steps']!()}#tab=interpretations` },
-  { file: 'schedule.png', url: () => `${kinds.schedule!()}#tab=schedule` },
-  { file: 'log.png', url: kinds['log-raft']! },
-];
-
-async function shoot(page: Page, path: string, isWhole: boolean): Promise<void> {
-  await page.waitForTimeout(300);
-  await page.screenshot({ path, fullPage: isWhole });
-}
+/** The pictures that were written, and what is wrong with them. */
+const [pictures, wrong]: [string[], string[]] = [[], []];
 
 /** All widths and themes of a page, or of its tabs. */
 async function shootAll(name: string, url: string, tabs: string[] = ['']): Promise<void> {
-  const { page, untilVerdict, end } = await open(url);
+  const { page, errors, untilVerdict, end } = await open(url);
   await untilVerdict();
   for (const tab of tabs) {
     if (tab) await page.evaluate(tab => (location.hash = `v=1&tab=${tab}`), tab);
@@ -113,13 +120,18 @@ async function shootAll(name: string, url: string, tabs: string[] = ['']): Promi
       await page.emulateMedia({ colorScheme });
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 });
-        const path = join(target!, `${[name, tab, width, colorScheme].filter(Boolean).join('-')}.png`);
-        await shoot(page, path, width < 900);
+        await page.waitForTimeout(300);
+        const picture = `${[name, tab, width, colorScheme].filter(Boolean).join('-')}.png`;
+        await page.screenshot({ path: resolve(target!, picture), fullPage: width < 900 });
+        pictures.push(picture);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        if (wide > 0) console.log(`${path}: ${wide} pixels too wide`);
+        if (wide > 0) wrong.push(`${picture}: ${wide} pixels too wide`);
+        for (const finding of await findings(page)) wrong.push(`${picture}: ${finding}`);
       }
     }
   }
+  for (const error of errors) wrong.push(`${name}: ${error}`);
+  console.log(name);
   await end();
 }
 
@@ -194,11 +206,11 @@ async function withMonitor(act: (url: string) => Promise<void>): Promise<void> {
   }
 }
 
-const only = process.env.ONLY?.split(',');
+const isWanted = (name: string) => only.length === 0 || only.includes(name);
 for (const [name, url] of Object.entries(kinds)) {
-  if (!only || only.includes(name)) await shootAll(name, url());
+  if (isWanted(name)) await shootAll(name, url());
 }
-if (!only || only.includes('tabs')) {
+if (isWanted('tabs')) {
   const { url } = make('tabs', { operations: 60, processes: 5, stops: true }, (head: RunHead) => {
     withFaults(head);
     head.compared = comparison(head.report);
@@ -206,23 +218,9 @@ if (!only || only.includes('tabs')) {
   const tabs = ['steps', 'interpretations', 'state', 'spec', 'compare', 'log', 'latency', 'coverage', 'search'];
   await shootAll('tab', url, tabs);
 }
-if (!only || only.includes('monitor')) await withMonitor(url => shootAll('monitor', url));
-if (book) {
-  for (const { file: name, url, dark, size: [width, height] = [1440, 900] } of pictures) {
-    const { page, untilVerdict, end } = await open(url(), {
-      viewport: { width, height },
-      colorScheme: dark ? 'dark' : 'light',
-    });
-    await untilVerdict();
-    await shoot(page, join(book, name), false);
-    await end();
-    console.log(name);
-  }
-  await withMonitor(async url => {
-    const { page, untilVerdict, end } = await open(url, { viewport: { width: 1440, height: 700 } });
-    await untilVerdict();
-    await shoot(page, join(book, 'monitor.png'), false);
-    await end();
-  });
-}
+if (isWanted('monitor')) await withMonitor(url => shootAll('monitor', url));
 await close();
+const images = pictures.map(name => `<a href="${name}"><img src="${name}" alt="${name}" width="360"></a>`);
+writeFileSync(resolve(target, 'index.html'), `<!doctype html><title>Kinds of pages</title>\n${images.join('\n')}\n`);
+console.log(`${pictures.length} pictures in ${target}`);
+assert.deepEqual(wrong, []);

@@ -9,7 +9,7 @@ import { Help, Palette } from './palette.tsx';
 import { Banner } from './panels/banner.tsx';
 import { CompareTab } from './panels/comparetab.tsx';
 import { CoverTab, SearchTab } from './panels/covertab.tsx';
-import { Dropdown, step } from './panels/dropdown.tsx';
+import { MenuButton } from './panels/dropdown.tsx';
 import { followFilter } from './panels/find.ts';
 import { followFit, followPlaces, pending } from './panels/focus.ts';
 import { endingOf, headline } from './panels/headline.ts';
@@ -20,6 +20,7 @@ import { LogTab } from './panels/logtab.tsx';
 import { ContextMenu } from './panels/menu.tsx';
 import { MonitorPage } from './panels/monitor.tsx';
 import { Orders } from './panels/orders.tsx';
+import { Button } from './panels/parts.tsx';
 import { ScheduleTab } from './panels/schedule.tsx';
 import { Side } from './panels/side.tsx';
 import { SpecTab } from './panels/spectab.tsx';
@@ -33,6 +34,7 @@ import { followLink, readEarly } from './sync.ts';
 import { brief, paragraph } from './text.ts';
 import { Overview } from './timeline/overview.tsx';
 import { Paper } from './timeline/paper.tsx';
+import { onPrint } from './timeline/printing.ts';
 import { Timeline } from './timeline/timeline.tsx';
 import './style.css';
 
@@ -116,7 +118,7 @@ function focusMain(event: Event): void {
 
 function Waiting() {
   return (
-    <main id="main" class="waiting" tabIndex={-1}>
+    <main id="main" class="loading" tabIndex={-1}>
       <h1>OmniLink</h1>
       {problem.value ? <pre role="alert">! {paragraph(problem.value, 4000)}</pre> : <p>Loading…</p>}
     </main>
@@ -209,8 +211,7 @@ function Tabs() {
       <div class="bar">
         <div class="tabs" role="tablist" aria-label="Details" onKeyDown={onKey}>
           {shown.map(name => (
-            <button
-              type="button"
+            <Button
               role="tab"
               id={`tab-${name}`}
               aria-selected={name === chosen}
@@ -220,27 +221,16 @@ function Tabs() {
             >
               {TABS[name]}
               {name === 'interpretations' && <span class="quiet"> {ways.value}</span>}
-            </button>
+            </Button>
           ))}
         </div>
         {others.length > 0 && (
-          <Dropdown open={more} name="More" title="More tabs" sign="More ▾" first="[role=menuitem]" step={step}>
-            <div class="menu" role="menu" aria-label="More">
-              {others.map(name => (
-                <button
-                  type="button"
-                  role="menuitem"
-                  tabIndex={-1}
-                  onClick={() => {
-                    more.value = false;
-                    openTab(name);
-                  }}
-                >
-                  {TABS[name]}
-                </button>
-              ))}
-            </div>
-          </Dropdown>
+          <MenuButton
+            open={more}
+            name="More"
+            title="More tabs"
+            items={others.map(name => [TABS[name]!, () => openTab(name)])}
+          />
         )}
         <Legend />
       </div>
@@ -286,16 +276,7 @@ function followPrint(): () => void {
       delete details.dataset.printed;
     }
   };
-  const print = matchMedia('print');
-  const change = () => (print.matches ? open() : close());
-  addEventListener('beforeprint', open);
-  addEventListener('afterprint', close);
-  print.addEventListener('change', change);
-  return () => {
-    removeEventListener('beforeprint', open);
-    removeEventListener('afterprint', close);
-    print.removeEventListener('change', change);
-  };
+  return onPrint(open, close);
 }
 
 /** Completes a pending assumption when its second operation is selected. */

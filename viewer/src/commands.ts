@@ -4,20 +4,7 @@ import { saveImage } from './export/image.ts';
 import { markdown } from './markdown.ts';
 import { nextMatch } from './panels/find.ts';
 import { dropAll, fitting, pending } from './panels/focus.ts';
-import {
-  choose,
-  clear,
-  copy,
-  dialog,
-  menu,
-  notify,
-  openMenu,
-  reveal,
-  showOperation,
-  walk,
-  walkLane,
-  ways,
-} from './panels/local.ts';
+import { choose, clear, copy, dialog, menu, notify, openMenu, reveal, walk, walkLane, ways } from './panels/local.ts';
 import { TABS, tabsNow } from './panels/tabs.ts';
 import {
   allEndings,
@@ -36,6 +23,7 @@ import {
   selection,
   setScale,
   showFailure,
+  showOperation,
   showWhole,
   type Theme,
   tab,
@@ -46,17 +34,17 @@ import { address } from './sync.ts';
 import { measured } from './timeline/measure.tsx';
 
 export interface Command {
-  /** Label in the palette. */
   title: string;
-  /** Values of `event.key`; the first is shown. */
-  keys: string[];
+  /** The value of `event.key`; empty if it has no key. */
+  key: string;
   group: 'Move' | 'Navigate' | 'Find' | 'Share' | 'View' | 'Other';
   run: () => void;
   /** The command is available only if this is true. */
-  when?: () => boolean;
+  when: () => boolean;
 }
 
 const isRun = () => report.value !== null;
+const isStuck = () => blocked.value !== null;
 const several = () => ways.value > 1;
 
 /** Switches to the next theme. */
@@ -66,18 +54,26 @@ export function nextTheme(): void {
   notify(`theme ${theme.value}`);
 }
 
-/** Focuses the filter box. */
+function nextLaneOrder(): void {
+  laneOrder.value = laneOrder.value === 'name' ? 'node' : 'name';
+  notify(`lanes by ${laneOrder.value}`);
+}
+
+async function zoomToSelection(): Promise<void> {
+  if (selection.value !== null) await showOperation(selection.value, true);
+}
+
 function focusFilter(): void {
   const box = document.getElementById('filter') as HTMLInputElement | null;
   box?.focus();
   box?.select();
 }
 
-export function copyLink(): void {
+function copyLink(): void {
   void copy(address(), 'link');
 }
 
-export function copyMarkdown(): void {
+function copyMarkdown(): void {
   const link = location.protocol === 'file:' ? null : address();
   if (report.value) void copy(markdown(report.value, assumed.value, link, run.value?.run), 'Markdown');
 }
@@ -89,7 +85,6 @@ export function cycle(by: number): void {
   if (open.length > 0) choose(open[(at + by + open.length) % open.length]!);
 }
 
-/** Opens a tab and focuses it. */
 export function openTab(name: string): void {
   tab.value = name;
   requestAnimationFrame(() => document.getElementById(`tab-${name}`)?.focus());
@@ -117,106 +112,64 @@ function dismiss(): void {
   else clear();
 }
 
+/** A row of the list. */
+function row(
+  group: Command['group'],
+  title: string,
+  key: string,
+  run: () => void,
+  when: () => boolean = () => true,
+): Command {
+  return { group, title, key, run, when };
+}
+
 export const COMMANDS: Command[] = [
-  { group: 'Move', title: 'Zoom in', keys: ['w'], run: () => zoom(0.7), when: isRun },
-  { group: 'Move', title: 'Zoom out', keys: ['s'], run: () => zoom(1 / 0.7), when: isRun },
-  { group: 'Move', title: 'Move left', keys: ['a'], run: () => pan(-0.2), when: isRun },
-  { group: 'Move', title: 'Move right', keys: ['d'], run: () => pan(0.2), when: isRun },
-  {
-    group: 'Move',
-    title: 'Zoom to the selected operation',
-    keys: ['f'],
-    run: () => {
-      if (selection.value !== null) void showOperation(selection.value, true);
-    },
-    when: isRun,
-  },
-  { group: 'Move', title: 'Show the whole history', keys: ['0'], run: showWhole, when: isRun },
-  {
-    group: 'Navigate',
-    title: 'Jump to the failure',
-    keys: ['e'],
-    run: showFailure,
-    when: isRun,
-  },
-  { group: 'Navigate', title: 'Previous step (down the list)', keys: ['j'], run: () => walk(1), when: isRun },
-  { group: 'Navigate', title: 'Next step (up the list)', keys: ['k'], run: () => walk(-1), when: isRun },
-  { group: 'Navigate', title: 'Next operation of the process', keys: ['.'], run: () => void walkLane(1), when: isRun },
-  {
-    group: 'Navigate',
-    title: 'Previous operation of the process',
-    keys: [','],
-    run: () => void walkLane(-1),
-    when: isRun,
-  },
-  {
-    group: 'Navigate',
-    title: 'Go to the earliest step where the failing operation could be next',
-    keys: ['r'],
-    run: () => void reveal(),
-    when: () => blocked.value !== null,
-  },
-  { group: 'Navigate', title: 'Next order', keys: ['x'], run: () => cycle(1), when: several },
-  { group: 'Navigate', title: 'Go to the explanation', keys: ['y'], run: () => focusExplanation(), when: isRun },
-  { group: 'Navigate', title: 'Assume an order or a state', keys: ['p'], run: openSelectionMenu, when: isRun },
-  { group: 'Find', title: 'Find operations', keys: ['/'], run: focusFilter },
-  { group: 'Find', title: 'Next match', keys: ['n'], run: () => void nextMatch(1), when: isRun },
-  { group: 'Find', title: 'Previous match', keys: ['N'], run: () => void nextMatch(-1), when: isRun },
-  {
-    group: 'View',
-    title: 'Switch between order and time',
-    keys: ['o'],
-    run: () => setScale(scale.value === 'order' ? 'time' : 'order'),
-    when: isRun,
-  },
-  {
-    group: 'View',
-    title: 'Show all possible orders at once',
-    keys: [],
-    run: () => (allEndings.value = !allEndings.value),
-    when: several,
-  },
-  {
-    group: 'View',
-    title: 'Hide or show uninvolved lanes',
-    keys: [],
-    run: () => (collapsed.value = !collapsed.value),
-    when: isRun,
-  },
-  {
-    group: 'View',
-    title: 'Order lanes by name or by node',
-    keys: ['l'],
-    run: () => {
-      laneOrder.value = laneOrder.value === 'name' ? 'node' : 'name';
-      notify(`lanes by ${laneOrder.value}`);
-    },
-    when: () => history.value?.hasNodes === true,
-  },
-  { group: 'View', title: 'Next theme', keys: [], run: nextTheme },
-  ...Object.entries(TABS).map(
-    ([name, title]): Command => ({
-      group: 'View',
-      title: `Tab: ${title}`,
-      keys: [],
-      run: () => openTab(name),
-      when: () => tabsNow.value.includes(name),
-    }),
+  row('Move', 'Zoom in', 'w', () => zoom(0.7), isRun),
+  row('Move', 'Zoom out', 's', () => zoom(1 / 0.7), isRun),
+  row('Move', 'Move left', 'a', () => pan(-0.2), isRun),
+  row('Move', 'Move right', 'd', () => pan(0.2), isRun),
+  row('Move', 'Zoom to the selected operation', 'f', () => void zoomToSelection(), isRun),
+  row('Move', 'Show the whole history', '0', showWhole, isRun),
+  row('Navigate', 'Jump to the failure, or to the end of the order', 'e', showFailure, isRun),
+  row('Navigate', 'Previous step (down the list)', 'j', () => walk(1), isRun),
+  row('Navigate', 'Next step (up the list)', 'k', () => walk(-1), isRun),
+  row('Navigate', 'Next operation of the process', '.', () => void walkLane(1), isRun),
+  row('Navigate', 'Previous operation of the process', ',', () => void walkLane(-1), isRun),
+  row(
+    'Navigate',
+    'Go to the earliest step where the failing operation could be next',
+    'r',
+    () => void reveal(),
+    isStuck,
   ),
-  { group: 'Share', title: 'Copy link to this view', keys: ['c'], run: copyLink },
-  { group: 'Share', title: 'Copy as Markdown', keys: [], run: copyMarkdown, when: isRun },
-  { group: 'Share', title: 'Save the timeline as SVG', keys: [], run: () => void saveImage('svg'), when: isRun },
-  { group: 'Share', title: 'Save the timeline as PNG', keys: [], run: () => void saveImage('png'), when: isRun },
-  { group: 'Share', title: 'Print', keys: [], run: () => print() },
-  {
-    group: 'Other',
-    title: 'Drop all assumptions',
-    keys: [],
-    run: dropAll,
-    when: () => focus.value.length > 0,
-  },
-  { group: 'Other', title: 'Close the menu, clear the filter, clear the selection', keys: ['Escape'], run: dismiss },
-  { group: 'Other', title: 'Help', keys: ['?'], run: () => (dialog.value = 'help') },
+  row('Navigate', 'Next order', 'x', () => cycle(1), several),
+  row('Navigate', 'Go to the explanation', 'y', focusExplanation, isRun),
+  row('Navigate', 'Assume an order or a state', 'p', openSelectionMenu, isRun),
+  row('Find', 'Find operations', '/', focusFilter),
+  row('Find', 'Next match', 'n', () => void nextMatch(1), isRun),
+  row('Find', 'Previous match', 'N', () => void nextMatch(-1), isRun),
+  row('View', 'Switch between order and time', 'o', () => setScale(scale.value === 'order' ? 'time' : 'order'), isRun),
+  row('View', 'Show all possible orders at once', '', () => (allEndings.value = !allEndings.value), several),
+  row('View', 'Hide or show uninvolved lanes', '', () => (collapsed.value = !collapsed.value), isRun),
+  row('View', 'Order lanes by name or by node', 'l', nextLaneOrder, () => history.value?.hasNodes === true),
+  row('View', 'Next theme', '', nextTheme),
+  ...Object.entries(TABS).map(([name, title]) =>
+    row(
+      'View',
+      `Tab: ${title}`,
+      '',
+      () => openTab(name),
+      () => tabsNow.value.includes(name),
+    ),
+  ),
+  row('Share', 'Copy link to this view', 'c', copyLink),
+  row('Share', 'Copy as Markdown', '', copyMarkdown, isRun),
+  row('Share', 'Save the timeline as SVG', '', () => void saveImage('svg'), isRun),
+  row('Share', 'Save the timeline as PNG', '', () => void saveImage('png'), isRun),
+  row('Share', 'Print', '', () => print()),
+  row('Other', 'Drop all assumptions', '', dropAll, () => focus.value.length > 0),
+  row('Other', 'Close the menu, clear the filter, clear the selection', 'Escape', dismiss),
+  row('Other', 'Help', '?', () => (dialog.value = 'help')),
 ];
 
 /** Focuses the false conjunct, or the first card. */

@@ -23,7 +23,7 @@ export function followKeys(): () => void {
       return;
     }
     if (menu.value !== null && event.key !== 'Escape') return;
-    const command = COMMANDS.find(each => each.keys.includes(event.key) && (each.when?.() ?? true));
+    const command = COMMANDS.find(each => each.key === event.key && each.when());
     if (!command) return;
     event.preventDefault();
     command.run();

@@ -4,7 +4,6 @@
 // a link stays valid after the same history is checked again elsewhere.
 
 export interface Link {
-  /** The selected operation. */
   op?: string;
   /** The selected step, if it is not the last step of the operation. */
   step?: number;

@@ -3,11 +3,11 @@
 // Its text comes from a trace. A bar would end a table cell and a backtick would end inline code, so both are escaped;
 // invisible characters are written out.
 
-import type { OpRef, Report, Run, State, Why } from './data/types.ts';
+import type { Conjunct, OpRef, Report, Run, State, Why } from './data/types.ts';
 import { verdictView } from './data/verdict.ts';
+import { rows } from './panels/columns.ts';
 import { besideFailure, failureOf, headline } from './panels/headline.ts';
 import { glyph, gravest, groups, reasonText } from './panels/outcome.ts';
-import { rows } from './panels/rows.ts';
 import { assumptionText, outcomeText } from './panels/words.ts';
 import { brief, count, letter, list, many } from './text.ts';
 
@@ -51,22 +51,21 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     out.push(`${plain(verdict.stop)} (${count(report.stats.returned)}${of} operations had returned)`, '');
   } else if (report.isolation) {
     out.push(`A run of all${total === null ? '' : ` ${count(total)}`} transactions shows it.`, '');
-  } else if (report.level) {
+  } else {
+    const allowed = report.level
+      ? 'in which each returned what the specification returns after the operations that it saw'
+      : 'that the specification allows';
+    const also = assumptions.length > 0 ? ' and that is consistent with the assumptions' : '';
     out.push(
-      `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order in which each returned what the specification returns after the operations that it saw${assumptions.length > 0 ? ', and that is consistent with the assumptions' : ''}.`,
+      `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order ${allowed}${also}.`,
       '',
     );
-    for (const { op, missed } of report.level.missed) {
+    for (const { op, missed } of report.level?.missed ?? []) {
       out.push(`- ${code(name(report, op))} missed ${operations(report, missed, missed.length)}`);
     }
-    const more = report.level.missing - report.level.missed.length;
+    const more = (report.level?.missing ?? 0) - (report.level?.missed.length ?? 0);
     if (more > 0) out.push(`- ${many(more, 'more operation')} missed others`);
-    if (report.level.missing > 0) out.push('');
-  } else {
-    out.push(
-      `All${total === null ? '' : ` ${count(total)}`} operations can be put into one order that the specification allows${assumptions.length > 0 ? ' and that is consistent with the assumptions' : ''}.`,
-      '',
-    );
+    if (report.level?.missing) out.push('');
   }
   if (verdict.kind === 'stuck') {
     const against = verdict.reasons
@@ -132,21 +131,7 @@ export function markdown(report: Report, assumptions: string[], link: string | n
     if (verdict.holds !== null) out.push(`At the level ${code(verdict.holds)} the history is accepted.`, '');
   } else if (verdict.kind === 'invariant') {
     const states = verdict.states.map((_, at) => at);
-    out.push(
-      ...why(
-        report,
-        {
-          kind: 'guard',
-          action: verdict.invariant,
-          span: verdict.span,
-          ways: 1,
-          choices: [],
-          conjuncts: verdict.conjuncts,
-        },
-        states,
-      ),
-      '',
-    );
+    out.push(...conjunctLines(verdict.conjuncts, states), '');
   }
   const notes = report.notes.filter(
     note => assumptions.length === 0 || !assumptions.every(each => note.includes(each)),
@@ -175,8 +160,11 @@ function table(report: Report, operations: OpRef[], blocked: OpRef[]): string[] 
 }
 
 function why(report: Report, why: Why, states: number[]): string[] {
-  if (why.kind !== 'guard') return [`- ${plain(reasonText(report, why))}`];
-  return why.conjuncts.map(conjunct => {
+  return why.kind === 'guard' ? conjunctLines(why.conjuncts, states) : [`- ${plain(reasonText(report, why))}`];
+}
+
+function conjunctLines(conjuncts: Conjunct[], states: number[]): string[] {
+  return conjuncts.map(conjunct => {
     const { sign } = glyph(gravest(conjunct.outcomes));
     const found = groups(conjunct)
       .slice(0, 4)

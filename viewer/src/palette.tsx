@@ -3,7 +3,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { COMMANDS } from './commands.ts';
 import { OUTCOMES } from './data/status.ts';
-import { dialog, showOperation } from './panels/local.ts';
+import { dialog, showNamed } from './panels/local.ts';
+import { Button } from './panels/parts.tsx';
 import { history } from './state.ts';
 import { brief } from './text.ts';
 
@@ -51,16 +52,16 @@ export function Palette() {
   const isName = /^\S+:\d+$/.test(text.trim()) && history.value !== null;
   const goTo = {
     title: `Go to operation ${brief(text.trim(), 40)}`,
-    keys: [] as string[],
-    run: () => void go(text.trim()),
+    key: '',
+    run: () => void showNamed(text.trim()),
   };
   const found = !open
     ? []
-    : COMMANDS.filter(each => each.when?.() ?? true)
+    : COMMANDS.filter(each => each.when())
         .map(each => ({ each, score: fit(text, each.title) }))
         .filter(({ score }) => score !== null)
         .sort((a, b) => b.score! - a.score!)
-        .map(({ each }) => ({ title: each.title, keys: each.keys, run: each.run }));
+        .map(({ each }) => each);
   const shown = (isName ? [goTo, ...found] : found).slice(0, 12);
   const chosen = Math.min(at, shown.length - 1);
   const act = (place: number) => {
@@ -110,7 +111,7 @@ export function Palette() {
             {shown.map((command, place) => (
               <li id={`command-${place}`} role="option" aria-selected={place === chosen} onClick={() => act(place)}>
                 <span>{command.title}</span>
-                {command.keys[0] && <kbd>{command.keys[0]}</kbd>}
+                {command.key && <kbd>{command.key}</kbd>}
               </li>
             ))}
           </ul>
@@ -121,12 +122,6 @@ export function Palette() {
   );
 }
 
-async function go(name: string): Promise<void> {
-  const place = await history.value?.place(name);
-  if (place != null) await showOperation(place);
-}
-
-/** Every sign of the page, and its meaning. */
 const SIGNS: [sign: string, meaning: string][] = [
   ['✓', 'placed: the operation is in the order; the thick tick in its box is where it takes effect'],
   ['✗', 'not legal: no order allows it, or it breaks an invariant'],
@@ -151,6 +146,23 @@ const SIGNS: [sign: string, meaning: string][] = [
 
 const GROUPS = ['Move', 'Navigate', 'Find', 'View', 'Share', 'Other'] as const;
 
+const EVERYWHERE = [
+  ['Ctrl K', 'All commands (also Ctrl Shift P, and ⌘)'],
+  ['Shift drag', 'Measure how long something took in the timeline'],
+  ['Tab', 'Next control; Enter on a conjunct selects its operation'],
+] as const;
+
+function Key({ name, title }: { name: string; title: string }) {
+  return (
+    <div>
+      <dt>
+        <kbd>{name}</kbd>
+      </dt>
+      <dd>{title}</dd>
+    </div>
+  );
+}
+
 export function Help() {
   const { box, open } = useDialog('help');
   return (
@@ -165,22 +177,15 @@ export function Help() {
         <>
           <div class="line">
             <h2 id="h-help">Keys, signs and terms</h2>
-            <button type="button" onClick={close}>
-              Close
-            </button>
+            <Button onClick={close}>Close</Button>
           </div>
           <div class="columns">
             {GROUPS.map(group => (
               <section>
                 <h3>{group}</h3>
                 <dl>
-                  {COMMANDS.filter(each => each.group === group && each.keys.length > 0).map(each => (
-                    <div>
-                      <dt>
-                        <kbd>{each.keys[0]}</kbd>
-                      </dt>
-                      <dd>{each.title}</dd>
-                    </div>
+                  {COMMANDS.filter(each => each.group === group && each.key).map(each => (
+                    <Key name={each.key} title={each.title} />
                   ))}
                 </dl>
               </section>
@@ -188,24 +193,9 @@ export function Help() {
             <section>
               <h3>Everywhere</h3>
               <dl>
-                <div>
-                  <dt>
-                    <kbd>Ctrl K</kbd>
-                  </dt>
-                  <dd>All commands (also Ctrl Shift P, and ⌘)</dd>
-                </div>
-                <div>
-                  <dt>
-                    <kbd>Shift drag</kbd>
-                  </dt>
-                  <dd>Measure how long something took in the timeline</dd>
-                </div>
-                <div>
-                  <dt>
-                    <kbd>Tab</kbd>
-                  </dt>
-                  <dd>Next control; Enter on a conjunct selects its operation</dd>
-                </div>
+                {EVERYWHERE.map(([key, title]) => (
+                  <Key name={key} title={title} />
+                ))}
               </dl>
             </section>
           </div>

@@ -5,7 +5,6 @@
 // results and metadata are keys too. `parse` reports every error with what it expected; `matcher` compiles the valid
 // terms into a predicate.
 
-/** The fields of an operation that queries test. */
 export interface Candidate {
   name: string;
   process: string;
@@ -23,14 +22,9 @@ export type Compare = '>' | '<' | '>=' | '<=' | '=';
 
 export type Term = { not: boolean } & (
   | { kind: 'text'; text: string }
-  | { kind: 'op'; value: string }
-  | { kind: 'val'; value: string }
-  | { kind: 'thread'; value: string }
-  | { kind: 'status'; value: string }
-  | { kind: 'name'; value: string }
+  | { kind: 'op' | 'val' | 'thread' | 'status' | 'name' | 'before' | 'after' | 'overlaps'; value: string }
   | { kind: 'field'; name: string; value: string }
   | { kind: 'dur'; compare: Compare; ticks: number }
-  | { kind: 'before' | 'after' | 'overlaps'; value: string }
 );
 
 export interface Query {
@@ -146,7 +140,7 @@ function testOf(term: Term, resolve: Resolve, errors: string[]): (op: Candidate)
     case 'status':
       return op => op.status === term.value || (term.value === 'unfinished' && op.end === null);
     case 'dur':
-      return op => op.end !== null && compare(op.end - op.start, term.compare, term.ticks);
+      return op => op.end !== null && COMPARE[term.compare](op.end - op.start, term.ticks);
     default: {
       const other = resolve(term.value);
       if (!other) {
@@ -173,17 +167,10 @@ function isThread(process: string, wanted: string): boolean {
   return lower === wanted || (/^\d+$/.test(wanted) && lower.replace(/^\D+/, '') === wanted);
 }
 
-function compare(left: number, sign: Compare, right: number): boolean {
-  switch (sign) {
-    case '>':
-      return left > right;
-    case '<':
-      return left < right;
-    case '>=':
-      return left >= right;
-    case '<=':
-      return left <= right;
-    default:
-      return left === right;
-  }
-}
+const COMPARE: Record<Compare, (left: number, right: number) => boolean> = {
+  '>': (left, right) => left > right,
+  '<': (left, right) => left < right,
+  '>=': (left, right) => left >= right,
+  '<=': (left, right) => left <= right,
+  '=': (left, right) => left === right,
+};

@@ -27,12 +27,9 @@ export const history = signal<History | null>(null);
 export const states = signal<States | null>(null);
 /** Why loading failed, or why the server refused a request. */
 export const problem = signal<string | null>(null);
-/** True while the server rechecks. */
 export const busy = signal(false);
 
-/** The selected operation. */
 export const selection = signal<number | null>(null);
-/** The selected step. */
 export const step = signal<number | null>(null);
 export const scale = signal<Scale>('order');
 /** The initial viewport: nothing is drawn and nothing is requested. */
@@ -54,9 +51,7 @@ export const watch = signal<string[]>([]);
 /** The assumptions and expressions of the last answered request. */
 const answered = signal<{ focus: string[]; watch: string[] }>({ focus: [], watch: [] });
 export const theme = signal<Theme>('auto');
-/** Values longer than this are cut. */
 export const valueWidth = signal(80);
-/** Processes whose lanes come first. */
 export const pins = signal<number[]>([]);
 /** True if lanes not involved in the failure are hidden. */
 export const collapsed = signal(true);
@@ -90,10 +85,11 @@ export const brokenBy = computed<string | null>(() => {
 /** True if transactions form a cycle, or one read what no order explains: all in `allBlocked` take part. */
 export const isAnomaly = computed<boolean>(() => !!report.value && verdictView(report.value).kind === 'anomaly');
 
-/** What is wrong with the operations in `allBlocked`: `not legal`, or `breaks AtMostOne`. */
+/** What is wrong with the operations in `allBlocked`: `not legal`, `breaks AtMostOne`, or `stuck`. */
 export const failureWord = computed<string>(() => {
   if (isAnomaly.value) return 'takes part';
-  return brokenBy.value === null ? 'not legal' : `breaks ${brief(brokenBy.value, 60)}`;
+  if (brokenBy.value !== null) return `breaks ${brief(brokenBy.value, 60)}`;
+  return /^stuck\b/.test(report.value?.ended ?? '') ? 'stuck' : 'not legal';
 });
 
 /** The place of the first blocked operation, where the page opens. */
@@ -132,13 +128,11 @@ const recent = computed<Map<number, { partway: boolean }>>(() => {
   return new Map(run.value?.timeline ? [] : steps.map(({ op, partway }) => [placeOf(op) ?? -1, { partway }]));
 });
 
-/** The number of steps along the chosen ending. */
 export const stepCount = computed<number>(() => {
   const common = history.value?.timeline.steps ?? 0;
   return common + (states.value?.part.endings[ending.value]?.steps.length ?? 0);
 });
 
-/** The place of an operation of the report. */
 export function placeOf(op: number): number | null {
   return history.value?.timeline.mentioned[op] ?? null;
 }
@@ -166,7 +160,6 @@ export function firstStepOf(at: number, which = ending.value): number | null {
   return first < 0 ? null : past.timeline.steps + first;
 }
 
-/** The status of an operation. */
 export function statusOf(at: number): Status {
   const past = history.value;
   const verdict = report.value?.verdict;
@@ -234,7 +227,6 @@ export function isAtBlocked(): boolean {
   return step.value === null || stepAt(step.value)?.op !== stuck;
 }
 
-/** Selects a step and its operation. */
 export function selectStep(at: number | null): void {
   batch(() => {
     step.value = at;
@@ -319,7 +311,6 @@ function widest(): number | null {
   return op === null ? null : placeOf(op);
 }
 
-/** Shows the whole history. */
 export function showWhole(): void {
   const past = history.value;
   if (!past) return;
@@ -327,26 +318,24 @@ export function showWhole(): void {
   viewport.value = { from, to };
 }
 
-/** Selects an operation and shows it. An operation that is already visible stays where it is, unless `fit`. */
-export function showOp(at: number, fit = false): void {
+/** Loads an operation, selects it and shows it. One that is already visible stays where it is, unless `fit`. */
+export async function showOperation(at: number, fit = false): Promise<void> {
   const past = history.value;
-  if (!past) return;
-  void past.ensure(at, at).then(() => {
-    const op = past.op(at);
-    if (!op) return;
-    batch(() => {
-      select(at);
-      const { from, to } = viewport.value;
-      const [start, end] = interval(op);
-      const width = to - from;
-      // A point takes the room of a moment.
-      const length = start === end ? 1 : end - start;
-      const visible = start >= from && start <= to && length / width > 0.002;
-      if (visible && !fit) return;
-      const finish = op.end === null ? op.from + WIDTH / 3 : op.to;
-      const room = Math.max(fit ? (finish - op.from) * 0.3 : 0, (WIDTH - (finish - op.from)) / 2, 4);
-      showRange('order', op.from - room, Math.min(finish, op.from + 4 * WIDTH) + room);
-    });
+  await past?.ensure(at, at);
+  const op = past?.op(at);
+  if (!op) return;
+  batch(() => {
+    select(at);
+    const { from, to } = viewport.value;
+    const [start, end] = interval(op);
+    const width = to - from;
+    // A point takes the room of a moment.
+    const length = start === end ? 1 : end - start;
+    const visible = start >= from && start <= to && length / width > 0.002;
+    if (visible && !fit) return;
+    const finish = op.end === null ? op.from + WIDTH / 3 : op.to;
+    const room = Math.max(fit ? (finish - op.from) * 0.3 : 0, (WIDTH - (finish - op.from)) / 2, 4);
+    showRange('order', op.from - room, Math.min(finish, op.from + 4 * WIDTH) + room);
   });
 }
 
@@ -412,7 +401,6 @@ function setViewport(from: number, to: number): void {
 
 let parts: Parts | null = null;
 
-/** Loads the page. */
 export async function start(): Promise<void> {
   parts = openParts();
   await refresh();

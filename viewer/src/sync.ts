@@ -4,7 +4,7 @@
 import { batch, effect } from '@preact/signals';
 import { format, type Link, parse } from './link.ts';
 import { setAssumptions } from './panels/focus.ts';
-import { choose, clear, liveHistory, showOperation } from './panels/local.ts';
+import { choose, clear, liveHistory, showNamed } from './panels/local.ts';
 import {
   blocked,
   ending,
@@ -24,7 +24,6 @@ import {
   watch,
 } from './state.ts';
 
-/** True once the initial link has been applied. */
 let isRead = false;
 /** True after the first user input. Until then, the URL is left as opened. */
 let isTouched = false;
@@ -82,10 +81,7 @@ async function apply(link: Link): Promise<void> {
   if (link.tab) tab.value = link.tab;
   if (link.q !== undefined) filter.value = link.q;
   if (link.ending !== undefined) choose(link.ending - 1);
-  if (link.op !== undefined) {
-    const place = await past.place(link.op);
-    if (place !== null) await showOperation(place);
-  }
+  if (link.op !== undefined) await showNamed(link.op);
   if (link.step !== undefined) {
     await past.ensureSteps(link.step - 1, link.step - 1);
     selectStep(link.step - 1);
@@ -137,7 +133,6 @@ function write(hash: string): void {
   }
 }
 
-/** The full URL of the current view. */
 export function address(): string {
   return `${location.href.replace(/#.*$/, '')}#${current()}`;
 }

@@ -25,7 +25,6 @@ export function brief(text: string, width: number): string {
   return text.length <= width ? visible(text) : `${visible(head(text, width))}…`;
 }
 
-/** Like `brief`, but keeps line breaks. */
 export function paragraph(text: string, width: number): string {
   const lines = head(text, width).split('\n').map(visible).join('\n');
   return text.length > width ? `${lines}…` : lines;
@@ -57,12 +56,33 @@ export function list(words: string[], most = 8): string {
   return `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`;
 }
 
-/** Quotes a word for a POSIX shell. */
+export function base(path: string): string {
+  return path.split(/[\\/]/).at(-1) || path;
+}
+
+/** The content of a text in quotes; other texts as they are. */
+export function unquoted(text: string): string {
+  return /^".*"$/s.test(text) ? text.slice(1, -1) : text;
+}
+
+/** Orders names as people do: `T2` before `T10`. */
+export function byName(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
+}
+
+/** Cuts the middle of a text: `front` and `back` characters are left at its ends, of which `…` is one. */
+export function cutInside(text: string, front: number, back: number): string {
+  if (text.length <= front + back) return text;
+  const [begin, end] = front >= back ? [front - 1, back] : [front, back - 1];
+  const tail = text.slice(text.length - Math.max(0, end));
+  // Does not split a surrogate pair.
+  return `${head(text, Math.max(0, begin))}…${tail.slice(/^[\udc00-\udfff]/.test(tail) ? 1 : 0)}`;
+}
+
 export function quoted(word: string): string {
   return `'${word.replace(/'/g, `'\\''`)}'`;
 }
 
-/** A duration in a suitable unit. */
 export function seconds(s: number): string {
   if (s < 0.001) return `${Math.round(s * 1e6)} µs`;
   if (s < 1) return `${Math.round(s * 1e3)} ms`;

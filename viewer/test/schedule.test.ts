@@ -108,7 +108,7 @@ test('a thread that waits for itself has an earlier operation that kept the lock
   );
 });
 
-const race = (lines: [string, string], does: [string, string]) => {
+const race = (lines: string[], does: [string, string], steps: InterleavedStep[] = []) => {
   const accesses = does.map((does, at) => ({
     thread: at + 1,
     operation: `T${at + 1}:3 Op${at}()`,
@@ -117,7 +117,7 @@ const race = (lines: [string, string], does: [string, string]) => {
     stack: [`void Queue::op${at}(Session&) at main.cpp:${at + 1}`, 'crew at include/omnilink/drive.hpp:377'],
   }));
   const sources = [{ path: 'main.cpp', first: 1, lines }];
-  return accessesOf({ race: { accesses } } as unknown as Run, schedule({ sources }));
+  return accessesOf({ race: { accesses } } as unknown as Run, schedule({ sources, steps }));
 };
 
 test('a data race names the variable that both lines have', () => {
@@ -129,6 +129,16 @@ test('a data race names the variable that both lines have', () => {
     raceSentence(race(['hits++;', 'return hits;'], ['writes', 'reads'])),
     'on `hits`: T1 writes it, T2 reads it, and nothing orders the two',
   );
+  // The index is the value that the operation read before.
+  const read = (thread: number, line: number, value: string): InterleavedStep[] => [
+    { number: 8, thread, kind: 'call', text: 'Op()' },
+    { number: 9, thread, kind: 'inside', text: '', does: 'updates', value, place: `main.cpp:${line}` },
+  ];
+  const lines = ['slots[at] = 0;', 'slots[slot] = elem + 1;', 'auto at = head.load();', 'slot = tail.fetch_add(1);'];
+  const indexed = (value: string) =>
+    variableOf(race(lines, ['writes', 'writes'], [...read(1, 3, '0'), ...read(2, 4, value)]));
+  assert.equal(indexed('0'), 'slots[0]');
+  assert.equal(indexed('1'), 'slots[…]');
   assert.match(raceSentence(race(['', ''], ['writes', 'reads'])), /^T1 writes the same memory, T2 reads it/);
   assert.match(raceSentence(race(['', ''], ['reads', 'frees'])), /^T1 reads memory that T2 frees/);
   const [first] = both;

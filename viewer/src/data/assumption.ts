@@ -24,13 +24,11 @@ function halves(text: string, at: number, blank: number): [string, string] | nul
   return left && right ? [left, right] : null;
 }
 
-/** Formats an assumption. */
 export function write(assumption: Assumption): string {
   if (assumption.kind === 'order') return `${assumption.first} < ${assumption.second}`;
   return `${assumption.op} = ${assumption.id}`;
 }
 
-/** The operations that an assumption names. */
 export function namesIn(assumption: Assumption): string[] {
   return assumption.kind === 'order' ? [assumption.first, assumption.second] : [assumption.op];
 }

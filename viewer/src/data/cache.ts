@@ -22,7 +22,6 @@ export class Cache<T> {
     this.used = new Float64Array(length);
   }
 
-  /** A part for use; null if it is not loaded. */
   get(k: number): T | null {
     const part = this.parts[k] ?? null;
     if (part) {

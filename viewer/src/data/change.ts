@@ -5,9 +5,8 @@
 // their parts, so a change deep inside a long value is one short line. Sequences that grow, shrink or shift, and sets, are
 // left to the textual comparison: it shows better where elements were added.
 
-import { type Node, parseValue, print } from '../panels/tla.ts';
+import { type Node, parseValue, partsOf, print } from '../panels/tla.ts';
 
-/** A part of a value that changed. */
 export interface Change {
   /** Where: `[0].sees.z`; empty for the whole value. */
   path: string;
@@ -53,15 +52,14 @@ function differences(old: Node[], next: Node[]): number {
   return old.filter((item, at) => !next[at] || !isSame(item, next[at])).length;
 }
 
-/** The parts of a function by key, if it is to be compared with the other one by key. */
+/** The parts of a value, if they are to be compared with those of the other one by key. */
 function entriesOf(node: Node, other: Node): Map<string, Node> | null {
-  if (node.kind === 'record') return new Map(node.entries.map(({ key, value }) => [`"${key}"`, value]));
-  if (node.kind === 'function') return new Map(node.entries.map(({ key, value }) => [key, value]));
-  if (node.kind !== 'tuple') return null;
   // Of two sequences, only those of the same length are compared by index.
-  if (other.kind === 'tuple' && other.items.length !== node.items.length) return null;
-  if (other.kind !== 'tuple' && other.kind !== 'function' && other.kind !== 'record') return null;
-  return new Map(node.items.map((value, at) => [String(at + 1), value]));
+  const isOther = other.kind === 'set' || other.kind === 'word';
+  if (node.kind === 'tuple' && (isOther || (other.kind === 'tuple' && other.items.length !== node.items.length))) {
+    return null;
+  }
+  return partsOf(node);
 }
 
 /** `.name` for a string that is a name, else `[key]`. */
@@ -70,24 +68,17 @@ function step(key: string): string {
   return name ? `.${name[1]}` : `[${key}]`;
 }
 
-/** True if two values are equal, however they are spelled. */
 export function isSame(a: Node, b: Node): boolean {
   if (a.kind === 'word' || b.kind === 'word') return a.kind === b.kind && print(a) === print(b);
   if (a.kind === 'set' || b.kind === 'set') {
     if (a.kind !== 'set' || b.kind !== 'set' || a.items.length !== b.items.length) return false;
     return print(a) === print(b) || a.items.every(item => b.items.some(other => isSame(item, other)));
   }
-  const [left, right] = [domainOf(a), domainOf(b)];
+  const [left, right] = [partsOf(a)!, partsOf(b)!];
   if (left.size !== right.size) return false;
   for (const [key, value] of left) {
     const other = right.get(key);
     if (!other || !isSame(value, other)) return false;
   }
   return true;
-}
-
-function domainOf(node: Node): Map<string, Node> {
-  if (node.kind === 'record') return new Map(node.entries.map(({ key, value }) => [`"${key}"`, value]));
-  if (node.kind === 'function') return new Map(node.entries.map(({ key, value }) => [key, value]));
-  return new Map(node.kind === 'tuple' ? node.items.map((value, at) => [String(at + 1), value]) : []);
 }

@@ -27,7 +27,6 @@ export interface Steps {
   partway: Uint8Array;
 }
 
-/** Messages, sorted by receiving operation. */
 export interface Messages {
   send: Uint32Array;
   receive: Uint32Array;
@@ -89,6 +88,8 @@ class Reader {
   }
 }
 
+type Nine = [Reader, Reader, Reader, Reader, Reader, Reader, Reader, Reader, Reader];
+
 function unzigzag(value: number): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
@@ -98,22 +99,11 @@ export function decodeChunk(bytes: Uint8Array, chunk: Chunk, ranks: number, shap
   const reader = new Reader(bytes);
   const count = reader.number();
   if (count !== chunk.count) throw new Error(`expected ${chunk.count} operations in the page data, found ${count}`);
-  const start = new Float64Array(count);
-  const end = new Float64Array(count);
-  const from = new Uint32Array(count);
-  const to = new Uint32Array(count);
-  const process = new Uint32Array(count);
-  const index = new Uint32Array(count);
-  const shape = new Uint32Array(count);
-  const starts = reader.column();
-  const durations = reader.column();
-  const startRanks = reader.column();
-  const spans = reader.column();
-  const processes = reader.column();
-  const indices = reader.column();
-  const kinds = reader.column();
-  const data = reader.column();
-  const texts = reader.column();
+  const [start, end] = [new Float64Array(count), new Float64Array(count)];
+  const column = () => new Uint32Array(count);
+  const [from, to, process, index, shape] = [column(), column(), column(), column(), column()];
+  const columns = Array.from({ length: 9 }, () => reader.column()) as Nine;
+  const [starts, durations, startRanks, spans, processes, indices, kinds, data, texts] = columns;
   let time = chunk.times[0];
   let rank = chunk.ranks[0];
   const expected = new Map<number, number>();
@@ -178,7 +168,6 @@ function readValues(data: Reader, texts: Reader, shape: Uint32Array, widths: num
   return { first, value, isText, texts: table };
 }
 
-/** Decodes the part `order-K`. */
 export function decodeOrder(bytes: Uint8Array): Steps {
   const reader = new Reader(bytes);
   const count = reader.number();
@@ -194,7 +183,6 @@ export function decodeOrder(bytes: Uint8Array): Steps {
   return { op, partway };
 }
 
-/** Decodes the part `messages`. */
 export function decodeMessages(bytes: Uint8Array): Messages {
   const reader = new Reader(bytes);
   const count = reader.number();
@@ -212,7 +200,6 @@ export function decodeMessages(bytes: Uint8Array): Messages {
   return { send, receive, longest };
 }
 
-/** Decodes the part `unlogged`. */
 export function decodeUnlogged(bytes: Uint8Array): Unlogged[] {
   const reader = new Reader(bytes);
   const decoder = new TextDecoder();

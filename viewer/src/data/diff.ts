@@ -13,7 +13,6 @@ export interface Piece {
 
 /** Above this many elements, no common subsequence is computed: the middle counts as changed. */
 const MOST = 400;
-/** Maximum depth of the recursion. */
 const DEPTH = 6;
 
 /** The `same` and `removed` pieces make up `before`; the `same` and `added` pieces make up `after`. */
@@ -71,30 +70,18 @@ function split(text: string): Split | null {
   let depth = 0;
   let begin = from;
   let separator = '';
-  for (let i = from; i < to; i += 1) {
-    const letter = text.charCodeAt(i);
-    if (letter === QUOTE) {
-      i = endOfString(text, i, to);
-    } else if (letter === LESS && text.charCodeAt(i + 1) === LESS) {
-      depth += 1;
-      i += 1;
-    } else if (letter === GREATER && text.charCodeAt(i + 1) === GREATER && i + 1 < to) {
-      depth -= 1;
-      i += 1;
-    } else if (letter === BRACE || letter === SQUARE || letter === ROUND) {
-      depth += 1;
-    } else if (letter === BRACE_END || letter === SQUARE_END || letter === ROUND_END) {
-      depth -= 1;
-    } else if (depth === 0 && isSeparator(text, i)) {
-      // Blanks before the separator belong to it: `1 @@ 2`.
-      let end = i;
-      while (end > begin && text.charCodeAt(end - 1) === BLANK) end -= 1;
-      elements.push({ text: text.slice(begin, end), before: separator });
-      let after = i + (letter === COMMA ? 1 : 2);
-      while (after < to && text.charCodeAt(after) === BLANK) after += 1;
-      separator = text.slice(end, after);
-      begin = after;
-      i = after - 1;
+  TOKEN.lastIndex = from;
+  for (const { 0: token, index } of text.slice(0, to).matchAll(TOKEN)) {
+    if (OPEN.includes(token)) depth += 1;
+    else if (CLOSE.includes(token)) depth -= 1;
+    else if (depth === 0 && (token === ',' || token === '@@')) {
+      // Blanks around the separator belong to it: `1 @@ 2`.
+      const element = text.slice(begin, index).trimEnd();
+      const rest = text.slice(index + token.length, to);
+      elements.push({ text: element, before: separator });
+      const next = to - rest.trimStart().length;
+      separator = text.slice(begin + element.length, next);
+      begin = next;
     }
     // The outer brackets do not match each other: `(a) + (b)`.
     if (depth < 0) return null;
@@ -104,23 +91,8 @@ function split(text: string): Split | null {
   return { open: text.slice(0, from), elements, close: text.slice(to) };
 }
 
-const [QUOTE, LESS, GREATER, COMMA, BLANK, AT, BACKSLASH] = [34, 60, 62, 44, 32, 64, 92];
-const [BRACE, BRACE_END, SQUARE, SQUARE_END, ROUND, ROUND_END] = [123, 125, 91, 93, 40, 41];
-
-/** True at a comma, or at the `@@` between the pairs of a function. */
-function isSeparator(text: string, i: number): boolean {
-  const letter = text.charCodeAt(i);
-  return letter === COMMA || (letter === AT && text.charCodeAt(i + 1) === AT);
-}
-
-function endOfString(text: string, start: number, limit: number): number {
-  for (let i = start + 1; i < limit; i += 1) {
-    const letter = text.charCodeAt(i);
-    if (letter === BACKSLASH) i += 1;
-    else if (letter === QUOTE) return i;
-  }
-  return limit;
-}
+/** Strings, brackets, the separators of elements and of the pairs of a function, and other text. */
+const TOKEN = /"(?:[^"\\]|\\.)*"?|<<|>>|@@|[[\]{}(),]|[^"<>@[\]{}(),]+|./gs;
 
 function elements(old: Element[], next: Element[], depth: number, out: Piece[]): void {
   let front = 0;
@@ -133,7 +105,6 @@ function elements(old: Element[], next: Element[], depth: number, out: Piece[]):
   for (let i = back; i > 0; i -= 1) keep(old[old.length - i]!, next[next.length - i]!, out);
 }
 
-/** Emits an unchanged element. Its separator may differ. */
 function keep(old: Element, next: Element, out: Piece[]): void {
   around(old.before, next.before, out);
   out.push({ text: old.text, kind: 'same' });
@@ -156,7 +127,6 @@ function middle(old: Element[], next: Element[], depth: number, out: Piece[]): v
   }
 }
 
-/** Emits a run of changed elements. */
 function change(old: Element[], next: Element[], depth: number, out: Piece[]): void {
   if (old.length === next.length && old.every((element, i) => alike(element.text, next[i]!.text))) {
     for (const [i, element] of old.entries()) {

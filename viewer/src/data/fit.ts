@@ -4,7 +4,7 @@
 // text is cut, also down to `…`, and only then added text, each in the middle, so that both ends stay visible. No piece
 // is dropped while each has room for a few characters.
 
-import { head } from '../text.ts';
+import { cutInside } from '../text.ts';
 import type { Piece } from './diff.ts';
 
 /** Shown between removed text and the added text that replaces it. */
@@ -37,11 +37,11 @@ export function fit(pieces: Piece[], width: number): Piece[] {
   const narrow = share(same, left - total(removed, wide.removed), LEAST.same);
   const out = shown.map((piece, at): Piece => {
     const { text, kind } = piece;
-    if (kind !== 'same') return { text: cut(text, Math.ceil(wide[kind] / 2), Math.floor(wide[kind] / 2)), kind };
+    if (kind !== 'same') return { text: cutInside(text, Math.ceil(wide[kind] / 2), Math.floor(wide[kind] / 2)), kind };
     // At either end of the value, only one side is next to a change.
-    if (at === 0 && pieces.length > 1) return { text: cut(text, 0, narrow), kind };
-    if (at === pieces.length - 1) return { text: cut(text, narrow, 0), kind };
-    return { text: cut(text, Math.ceil(narrow / 2), Math.floor(narrow / 2)), kind };
+    if (at === 0 && pieces.length > 1) return { text: cutInside(text, 0, narrow), kind };
+    if (at === pieces.length - 1) return { text: cutInside(text, narrow, 0), kind };
+    return { text: cutInside(text, Math.ceil(narrow / 2), Math.floor(narrow / 2)), kind };
   });
   if (kept < pieces.length) out.push({ text: '…', kind: 'same' });
   return out;
@@ -62,14 +62,4 @@ function share(pieces: Piece[], room: number, least: number): number {
     left -= length;
   }
   return Number.MAX_SAFE_INTEGER;
-}
-
-/** Cuts the middle of a text; the widths include the `…`. */
-function cut(text: string, front: number, back: number): string {
-  if (text.length <= front + back) return text;
-  const [begin, end] = front >= back ? [front - 1, back] : [front, back - 1];
-  let from = text.length - Math.max(0, end);
-  // Does not split a surrogate pair.
-  if (/[\udc00-\udfff]/.test(text.charAt(from))) from += 1;
-  return `${head(text, Math.max(0, begin))}…${text.slice(from)}`;
 }

@@ -26,9 +26,7 @@ import type { Field, Operation, Report, Shape, Timeline } from './types.ts';
 
 export type Scale = 'order' | 'time';
 
-/** An operation with all its fields. */
 export interface Op {
-  /** Its place in the history. */
   at: number;
   /** Such as `T3:12`. */
   name: string;
@@ -56,7 +54,6 @@ export interface Step {
   partway: boolean;
 }
 
-/** A loaded chunk. */
 export interface Loaded extends Columns {
   /** The place of its first operation. */
   first: number;
@@ -70,7 +67,6 @@ export interface Loaded extends Columns {
   plain: Op[] | null;
 }
 
-/** Loaded steps. */
 interface LoadedOrder extends Steps {
   first: number;
   points: Points | null;
@@ -97,21 +93,17 @@ const KEPT = 128;
 /** Most chunks that a picture is drawn from: it must not need more than are kept. */
 export const SHOWN = KEPT / 2;
 
-/** Maximum length of a task, in milliseconds. */
 const SLICE = 30;
 
 export class History {
   /** Changes whenever a part has arrived. */
   readonly version: Signal<number> = signal(0);
-  /** The last loading error. */
   readonly problem: Signal<string | null> = signal(null);
   readonly timeline: Timeline;
   readonly size: number;
   /** True if operations are points in time, such as the events of a log: each has a time of its own. */
   readonly hasPoints: boolean;
-  /** Faults and annotations, by start. */
   readonly events: Event[];
-  /** The unit of times. */
   readonly clock: Clock;
   /** The outcomes that the report has, by place. */
   private readonly outcomes: Map<number, Outcome>;
@@ -289,20 +281,12 @@ export class History {
     return this.chunks.peek(k);
   }
 
-  /** Loads the operations `from ..= to`. */
-  async ensure(from: number, to: number): Promise<void> {
-    const last = Math.min(this.chunks.length - 1, Math.floor(to / this.chunkSize));
-    const loads: Promise<void>[] = [];
-    for (let k = Math.max(0, Math.floor(from / this.chunkSize)); k <= last; k += 1) loads.push(this.loadChunk(k));
-    await Promise.all(loads);
+  ensure(from: number, to: number): Promise<unknown> {
+    return each(from, to, this.chunkSize, k => this.loadChunk(k));
   }
 
-  /** Loads the steps `from ..= to`. */
-  async ensureSteps(from: number, to: number): Promise<void> {
-    const last = Math.min(this.orders.length - 1, Math.floor(to / this.orderSize));
-    const loads: Promise<void>[] = [];
-    for (let k = Math.max(0, Math.floor(from / this.orderSize)); k <= last; k += 1) loads.push(this.loadOrder(k));
-    await Promise.all(loads);
+  ensureSteps(from: number, to: number): Promise<unknown> {
+    return each(from, to, this.orderSize, k => this.loadOrder(k));
   }
 
   /** A common step; null if not loaded yet. */
@@ -321,14 +305,12 @@ export class History {
 
   /** The last common step of an operation; null if it takes none or is not loaded yet. */
   stepOf(at: number): number | null {
-    const step = this.steps[at] ?? 0;
-    return step === 0 ? null : step - 1;
+    return this.steps[at] ? this.steps[at] - 1 : null;
   }
 
   /** The first common step of an operation; null if it takes none or is not loaded yet. */
   firstStepOf(at: number): number | null {
-    const step = this.firsts[at] ?? 0;
-    return step === 0 ? null : step - 1;
+    return this.firsts[at] ? this.firsts[at] - 1 : null;
   }
 
   /** True if every common step that an operation with this interval, in ranks, could take is loaded. Starts loading the
@@ -389,7 +371,6 @@ export class History {
     return { order, time, last: rank };
   }
 
-  /** True if some operation missed others. */
   get hasMissed(): boolean {
     return this.missedOf.size > 0;
   }
@@ -399,7 +380,6 @@ export class History {
     return this.missedOf.get(at) ?? NOTHING;
   }
 
-  /** The operations that missed this one. */
   missedBy(at: number): readonly number[] {
     return this.missedFrom.get(at) ?? [];
   }
@@ -432,7 +412,6 @@ export class History {
     return [];
   }
 
-  /** Loads messages and unlogged steps. */
   async ensureLog(): Promise<void> {
     this.messages();
     this.unlogged();
@@ -514,6 +493,9 @@ export class History {
       await idle();
       if (orders[i] !== undefined) await this.loadOrder(orders[i]!);
       if (chunks[i] !== undefined) await this.loadChunk(chunks[i]!);
+      // The whole history needs the sums of all chunks at once, which would be a long task.
+      const chunk = this.chunks.peek(chunks[i] ?? -1);
+      if (chunk) sumsOf(chunk, 'order');
     }
   }
 
@@ -568,51 +550,42 @@ export class History {
   }
 
   private loadChunk(k: number): Promise<void> {
-    const { parts } = this;
-    if (!parts) return Promise.resolve();
-    return this.chunks.load(k, async () => {
-      try {
-        const { chunks, ranks, shapes } = this.timeline;
-        this.addChunk(k, decodeChunk(await parts.load(`chunk-${k}`), chunks[k]!, ranks, shapes), null);
-      } catch (error) {
-        this.report(error);
-      }
-    });
+    const { chunks, ranks, shapes } = this.timeline;
+    const read = (bytes: Uint8Array) => this.addChunk(k, decodeChunk(bytes, chunks[k]!, ranks, shapes), null);
+    return this.chunks.load(k, () => this.load(`chunk-${k}`, [], read));
   }
 
   private loadOrder(k: number): Promise<void> {
-    const { parts } = this;
-    if (!parts) return Promise.resolve();
-    return this.orders.load(k, async () => {
-      try {
-        const first = this.timeline.orders[k]!.first;
-        const steps = decodeOrder(await parts.load(`order-${k}`, this.query));
-        for (let i = 0; i < steps.op.length; i += 1) {
-          const at = steps.op[i]!;
-          this.firsts[at] = Math.min(this.firsts[at] || Number.POSITIVE_INFINITY, first + i + 1);
-          this.steps[at] = Math.max(this.steps[at]!, first + i + 1);
-        }
-        this.seen[k] = 1;
-        this.orders.set(k, { first, ...steps, points: null });
-        this.version.value += 1;
-      } catch (error) {
-        this.report(error);
+    const read = (bytes: Uint8Array) => {
+      const first = this.timeline.orders[k]!.first;
+      const steps = decodeOrder(bytes);
+      for (let i = 0; i < steps.op.length; i += 1) {
+        const at = steps.op[i]!;
+        this.firsts[at] = Math.min(this.firsts[at] || Number.POSITIVE_INFINITY, first + i + 1);
+        this.steps[at] = Math.max(this.steps[at]!, first + i + 1);
       }
-    });
+      this.seen[k] = 1;
+      this.orders.set(k, { first, ...steps, points: null });
+    };
+    return this.orders.load(k, () => this.load(`order-${k}`, this.query, read));
   }
 
   private loadOnce(name: string, read: (bytes: Uint8Array) => void): Promise<void> {
-    const known = this.loads.get(name);
-    if (known || !this.parts) return known ?? Promise.resolve();
-    const load = this.parts
-      .load(name, this.query)
-      .then(bytes => {
-        read(bytes);
-        this.version.value += 1;
-      })
-      .catch(error => this.report(error));
+    const load = this.loads.get(name) ?? this.load(name, this.query, read);
     this.loads.set(name, load);
     return load;
+  }
+
+  /** Loads a part and reads it; an error becomes the problem of the history. */
+  private async load(name: string, query: [string, string][], read: (bytes: Uint8Array) => void): Promise<void> {
+    try {
+      const bytes = await this.parts?.load(name, query);
+      if (!bytes) return;
+      read(bytes);
+      this.version.value += 1;
+    } catch (error) {
+      this.problem.value = error instanceof Error ? error.message : String(error);
+    }
   }
 
   private addChunk(k: number, columns: Columns, plain: Op[] | null): void {
@@ -628,12 +601,18 @@ export class History {
       next[lane]! += 1;
     }
     this.chunks.set(k, { ...columns, first, lanes, laneOps, sums: { order: null, time: null }, plain });
-    this.version.value += 1;
   }
+}
 
-  private report(error: unknown): void {
-    this.problem.value = error instanceof Error ? error.message : String(error);
-  }
+/** Loads the parts of `size` entries that contain the entries `from ..= to`; `load` ignores those that do not exist. */
+function each(from: number, to: number, size: number, load: (k: number) => Promise<void>): Promise<unknown> {
+  const first = Math.max(0, Math.floor(from / size));
+  return Promise.all(Array.from({ length: Math.max(0, Math.floor(to / size) - first + 1) }, (_, i) => load(first + i)));
+}
+
+/** The beginnings and ends of the operations of a chunk on a scale. */
+export function sidesOf(chunk: Columns, scale: Scale): [begins: ArrayLike<number>, ends: ArrayLike<number>] {
+  return scale === 'order' ? [chunk.from, chunk.to] : [chunk.start, chunk.end];
 }
 
 /** Prefix sums of durations in the order of `laneOps`. Unfinished operations count 0. */
@@ -641,11 +620,10 @@ export function sumsOf(chunk: Loaded, scale: Scale): Float64Array {
   const known = chunk.sums[scale];
   if (known) return known;
   const sums = new Float64Array(chunk.count + 1);
+  const [begins, ends] = sidesOf(chunk, scale);
   for (let i = 0; i < chunk.count; i += 1) {
     const op = chunk.laneOps[i]!;
-    const finished = chunk.end[op] !== Number.POSITIVE_INFINITY;
-    const duration = scale === 'order' ? chunk.to[op]! - chunk.from[op]! : chunk.end[op]! - chunk.start[op]!;
-    sums[i + 1] = sums[i]! + (finished ? duration : 0);
+    sums[i + 1] = sums[i]! + (chunk.end[op] === Number.POSITIVE_INFINITY ? 0 : ends[op]! - begins[op]!);
   }
   chunk.sums[scale] = sums;
   return sums;

@@ -8,7 +8,6 @@ import type { History, Loaded, Outcome } from './history.ts';
 
 /** A history of at most this many operations is kept one by one. */
 const FEW = 20_000;
-/** Columns of time. */
 export const COLUMNS = 240;
 /** Bins for each factor of two, and all bins: durations up to 2^48. */
 const [FINE, BINS] = [8, 384];
@@ -17,17 +16,14 @@ const KINDS = 6;
 /** Most operations with an outcome that are kept. */
 const ODD = 2000;
 
-/** An operation kept by itself. */
 export interface Dot {
   at: number;
-  /** Its start, since the origin. */
   time: number;
   /** Null if it did not return. */
   duration: number | null;
   kind: number;
 }
 
-/** Figures about the operations of one action. */
 export interface Figures {
   count: number;
   median: number;
@@ -45,7 +41,6 @@ export class Latency {
   readonly isFew: boolean;
   /** Operations that did not return or failed. */
   readonly odd: (Dot & { outcome: NonNullable<Outcome> })[] = [];
-  /** The number of operations added. */
   added = 0;
   /** The longest and the shortest duration. */
   most = 1;
@@ -78,12 +73,10 @@ export class Latency {
     this.open = this.kinds.map(() => 0);
   }
 
-  /** True if this chunk was added. */
   has(k: number): boolean {
     return this.seen[k] === 1;
   }
 
-  /** Adds the operations of a chunk. */
   add(k: number, chunk: Loaded): void {
     if (this.has(k)) return;
     this.seen[k] = 1;
@@ -113,12 +106,10 @@ export class Latency {
     }
   }
 
-  /** The column of a time. */
   columnOf(time: number): number {
     return Math.min(COLUMNS - 1, Math.floor((time / this.last) * COLUMNS));
   }
 
-  /** The time at which a column begins. */
   timeOf(column: number): number {
     return (column / COLUMNS) * this.last;
   }
@@ -131,7 +122,6 @@ export class Latency {
     return count === 0 ? null : { median, high, most };
   }
 
-  /** Figures about one kind. */
   figures(kind: number): Figures {
     const [longest, open] = [this.longest[kind]!, this.open[kind]!];
     const { median, high, count } = quantiles(this.sums, [kind], longest?.duration ?? 0);
@@ -159,7 +149,6 @@ function binOf(duration: number): number {
   return duration < 1 ? 0 : Math.min(BINS - 1, 1 + Math.floor(Math.log2(duration) * FINE));
 }
 
-/** The duration in the middle of a bin. */
 function durationOf(bin: number): number {
   return bin === 0 ? 0 : Math.round(2 ** ((bin - 0.5) / FINE));
 }

@@ -12,12 +12,10 @@ export interface Parts extends Source {
   has(name: string): boolean;
 }
 
-/** The parts of this page. */
 export function openParts(): Parts {
   return document.getElementById('part-head') ? new FileParts() : new ServedParts();
 }
 
-/** Loads a JSON part. */
 export async function loadJson<T>(parts: Parts, name: string, query?: [string, string][]): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await parts.load(name, query))) as T;
 }
@@ -70,7 +68,6 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Decompresses gzip data. */
 export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());

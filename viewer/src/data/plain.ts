@@ -3,13 +3,15 @@
 // Times in a report are rounded beyond 2^53. Operations are sorted by start, then in the order of the report. Equal
 // times count as one moment: an operation that returns at the moment another begins is not before it.
 
+import { byName } from '../text.ts';
 import type { Columns } from './decode.ts';
 import type { Op } from './history.ts';
 import type { Report, Timeline } from './types.ts';
 
 /** The timeline, its only chunk, and its operations by start. */
 export function fromReport(report: Report): { timeline: Timeline; columns: Columns; operations: Op[] } {
-  const order = report.operations.map((_, i) => i).sort((a, b) => begins(report, a) - begins(report, b) || a - b);
+  const startOf = (i: number) => report.operations[i]!.start;
+  const order = report.operations.map((_, i) => i).sort((a, b) => startOf(a) - startOf(b) || a - b);
   const times = report.operations.flatMap(op => (op.end === null ? [op.start] : [op.start, op.end]));
   const moments = [...new Set(times)].sort((a, b) => a - b);
   const rank = new Map(moments.map((time, i) => [time, i]));
@@ -65,12 +67,4 @@ export function fromReport(report: Report): { timeline: Timeline; columns: Colum
     long: operations.filter(op => op.end === null).map(op => op.at),
   };
   return { timeline, columns, operations };
-}
-
-function begins(report: Report, i: number): number {
-  return report.operations[i]!.start;
-}
-
-function byName(a: string, b: string): number {
-  return a.localeCompare(b, 'en', { numeric: true });
 }

@@ -1,6 +1,7 @@
 // The schedule of a controlled run in words: statements as accesses, who waits for whom, and the two accesses of a data
 // race.
 
+import { base } from '../text.ts';
 import type { InterleavedStep, Interleaving, RacedAccess, Run } from './types.ts';
 
 /** A call that accesses shared memory, or a lock. Its arguments follow. */
@@ -84,7 +85,6 @@ export function operationsOf({ steps, threads }: Interleaving): (string | null)[
   });
 }
 
-/** A thread that was stuck. */
 export interface Wait {
   thread: string;
   /** Its next step, such as `locks #2`. */
@@ -149,11 +149,6 @@ export function cycleOf(waits: Wait[]): Wait[] {
   return [];
 }
 
-/** The last part of a path. */
-export function base(path: string): string {
-  return path.split('/').at(-1) ?? path;
-}
-
 /** Why an execution is stuck, in a sentence. Code is in backticks. */
 export function stuckSentence(waits: Wait[]): string {
   const cycle = cycleOf(waits);
@@ -173,11 +168,9 @@ export function stuckSentence(waits: Wait[]): string {
   return `${first.thread} waits${where(first)} for a lock that its own ${holder.operation === first.operation ? '' : 'earlier '}${taken} never released`;
 }
 
-/** An access of a data race. */
 export interface Access {
   /** The thread: `T1`. */
   thread: string;
-  /** Such as `writes`. */
   does: string;
   /** The operation: `Enqueue(2)`; null outside operations. */
   operation: string | null;
@@ -190,6 +183,8 @@ export interface Access {
   folded: number;
   /** The number of the step before it. */
   after: number;
+  /** The values of variables that its operation assigned before it, as far as steps show them. */
+  known: Map<string, string>;
 }
 
 /** The accesses of the data race that is the finding of a run, the earlier one first; empty if there is none. */
@@ -206,8 +201,9 @@ function accessIn({ thread, operation, does, after_step, stack }: RacedAccess, s
   const own = all.filter(({ place }) => isOfUser(place));
   const frames = own.length > 0 ? own : all.slice(0, 1);
   const place = frames[0]?.place ?? null;
+  const name = found?.[1] ?? (thread === 0 ? 'main' : `thread ${thread}`);
   return {
-    thread: found?.[1] ?? (thread === 0 ? 'main' : `thread ${thread}`),
+    thread: name,
     does,
     operation: found?.[2] ?? null,
     line: place ? (lineAt(shown, place) ?? '').trim() : '',
@@ -215,7 +211,31 @@ function accessIn({ thread, operation, does, after_step, stack }: RacedAccess, s
     frames,
     folded: stack.length - frames.length,
     after: after_step,
+    known: assignedBefore(name, after_step, place, shown),
   };
+}
+
+/** The numbers that a thread assigned to variables in its operation, up to a step: `at = head.load()` that read 0. A line
+ * between that one and the access must not change the variable, because plain accesses are no steps. */
+function assignedBefore(thread: string, until: number, access: string | null, shown?: Interleaving | null) {
+  const known = new Map<string, string>();
+  for (const { thread: at, kind, number, place, value } of shown?.steps ?? []) {
+    if (shown?.threads[at] !== thread || number > until) continue;
+    if (kind === 'call') known.clear();
+    const name = /(?:^|[\s*&])([A-Za-z_]\w*)\s*=(?!=)/.exec((place && lineAt(shown, place)) ?? '')?.[1];
+    if (!name || !place || value == null || !/^-?\d+$/.test(value)) continue;
+    const [path, from, to] = [
+      place.replace(/:\d+$/, ''),
+      ...[place, access].map(each => Number(each?.split(':').at(-1))),
+    ];
+    const between = Array.from({ length: Math.max(0, to! - from! - 1) }, (_, i) =>
+      lineAt(shown, `${path}:${from! + i + 1}`),
+    );
+    const changes = new RegExp(`\\b${name}\\s*(?:[-+*/%&|^]?=(?!=)|\\+\\+|--)|(?:\\+\\+|--|&)${name}\\b`);
+    if (between.some(line => line === null || changes.test(line))) known.delete(name);
+    else known.set(name, value);
+  }
+  return known;
 }
 
 /** Whether the user wrote a file: neither a standard library, nor the recorder, nor the harness. */
@@ -237,7 +257,8 @@ const PLACE = /[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*|\[[^\]]*\])*(?!\w*\s*\()/
 const KEYWORDS =
   /^(?:auto|bool|const|else|for|if|in|int|let|long|mut|return|static|unsafe|unsigned|while|\w+_t|std::.*)$/;
 
-/** The variable that both accesses are about: `slots[…]`; null if their lines have none in common. */
+/** The variable that both accesses are about: `slots[0]`, or `slots[…]` if the index is not known; null if their lines have
+ * none in common. */
 export function variableOf([first, second]: Access[]): string | null {
   if (!first?.line || !second?.line) return null;
   const candidates = (access: Access) => {
@@ -256,8 +277,11 @@ export function variableOf([first, second]: Access[]): string | null {
     return other === undefined ? [] : [[mine, other] as const];
   });
   const [mine, other] = pairs.toSorted((a, b) => b[0].length - a[0].length)[0] ?? [];
-  if (mine === undefined) return null;
-  return mine === other ? mine : root(mine).replaceAll('[]', '[…]');
+  if (mine === undefined || other === undefined) return null;
+  const indexed = (place: string, { known }: Access) =>
+    place.replace(/\[(\w+)\]/g, (text, name) => (known.has(name) ? `[${known.get(name)}]` : text));
+  const [one, two] = [indexed(mine, first), indexed(other, second)];
+  return one === two ? one : root(mine).replaceAll('[]', '[…]');
 }
 
 /** The data race in a sentence. Code is in backticks. */
@@ -276,7 +300,6 @@ export function raceSentence(accesses: Access[]): string {
   return `${about}${one} ${first.does} ${it}, ${two} ${second.does} it, and nothing orders the two`;
 }
 
-/** The settings that allow the race. */
 export function allowing(accesses: Access[]): string {
   const names = accesses.map(({ frames, place }) => {
     const name = frames[0]?.name.replace(/^[\w:<>*& ]+ (?=[\w:]+\()/, '').replace(/\(.*$/s, '');

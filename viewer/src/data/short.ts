@@ -3,9 +3,8 @@
 // Where that does not fit, results behind arguments are left out, then the words of the action are abbreviated, `Deq → 5`;
 // then values are cut in the middle, because long values tend to differ at their ends. The action always stays.
 
-import { visible } from '../text.ts';
+import { cutInside, visible } from '../text.ts';
 
-/** What a short name is made of. */
 export interface Named {
   action: string;
   args: { value: string }[];
@@ -51,14 +50,8 @@ function abbreviated(name: string): string {
 
 /** Cuts the middle of a text, so that at most `room` characters are left. */
 export function cutMiddle(text: string, room: number): string {
-  if (text.length <= room) return text;
-  if (room < 3) return room < 1 ? '' : `${text.slice(0, room - 1)}…`;
-  const back = Math.floor((room - 1) / 2);
-  const front = room - 1 - back;
-  // Does not split surrogate pairs.
-  const begin = /[\ud800-\udbff]$/.test(text.slice(0, front)) ? front - 1 : front;
-  const end = text.length - back;
-  return `${text.slice(0, begin)}…${text.slice(/^[\udc00-\udfff]/.test(text.slice(end)) ? end + 1 : end)}`;
+  const back = Math.max(0, Math.floor((room - 1) / 2));
+  return room < 1 ? '' : cutInside(text, room - back, back);
 }
 
 /** The texts without the longest prefix of whole words that all of them share. Words end at `-`, `_`, `.`, `/`, `:` or a

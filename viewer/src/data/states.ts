@@ -5,14 +5,12 @@
 
 import type { Splice, States as StatesPart } from './types.ts';
 
-/** Cache every 32nd state. */
 const STRIDE = 32;
 /** The number of states that are searched for functions. */
 const NEAR = 64;
 
 export class States {
   readonly part: StatesPart;
-  /** A range of earlier states. */
   readonly earlier: States | null;
   private readonly known = new Map<number, string[]>();
   private readonly ended: Map<number, string[]>[];

@@ -16,7 +16,6 @@ export const OUTCOMES: Record<NonNullable<Outcome>, { word: string; meaning: str
   failed: { word: 'failed', meaning: 'it returned an error' },
 };
 
-/** The inputs of `statusFrom`. */
 export interface Facts {
   verdict: Verdict['kind'];
   order: Report['order'];
@@ -35,7 +34,6 @@ export interface Facts {
   failure: number | null;
 }
 
-/** The status of an operation. */
 export function statusFrom(facts: Facts): Status {
   const { verdict, order, step, failure } = facts;
   if (facts.isBlocked) return 'blocked';
@@ -60,7 +58,6 @@ export interface Candidates {
   waiting: ReadonlySet<number>;
   /** Unfinished and long operations, in increasing order. */
   long: number[];
-  /** The number of operations. */
   size: number;
   isLoaded(at: number): boolean;
   statusOf(at: number): Status;

@@ -5,20 +5,20 @@
 //   │     └ 3
 //   └ FALSE
 
-/** A part of an expression, and its value. */
 export interface Part {
   text: string;
   value: string;
 }
 
-/** The lines below an expression of one line, at most `room` wide; null if a part is not in it, or if it is wider. */
+/** The lines below an expression of one line, at most `room` wide; null if a part is not in it, or if it or a
+ * value does not fit. */
 export function tree(text: string, parts: Part[], room: number): string[] | null {
   if (text.length > room || text.includes('\n') || parts.length > 8) return null;
   const places = new Map<number, string>();
   // Long parts first: a name may be within another part.
   for (const { text: part, value } of parts.toSorted((a, b) => b.text.length - a.text.length)) {
     const at = placeOf(text, part, places);
-    if (at < 0) return null;
+    if (at < 0 || at + 2 + value.length > room) return null;
     places.set(at, value);
   }
   const columns = [...places.keys()].sort((a, b) => a - b);
@@ -26,8 +26,7 @@ export function tree(text: string, parts: Part[], room: number): string[] | null
     let line = '';
     for (const left of columns.slice(0, columns.length - 1 - i)) line = `${line.padEnd(left)}│`;
     const value = places.get(column)!;
-    const left = Math.max(8, room - column - 2);
-    return `${line.padEnd(column)}└ ${value.length > left ? `${value.slice(0, left - 1)}…` : value}`;
+    return `${line.padEnd(column)}└ ${value}`;
   });
 }
 

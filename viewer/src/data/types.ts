@@ -1,14 +1,11 @@
-// The page data, as written by Rust: `omnilink.page/1`, which contains `omnilink.report/2`.
-// Strings, numbers and indices only; nothing here is computed in the browser.
+// The page data, as written by Rust: `omnilink.page/1`, which contains `omnilink.report/2`. `crates/page` and `crates/report`
+// say what each field is; here is only what their names do not say. Nothing here is computed in the browser.
 
-/** The part `head`. */
 export type Head = RunHead | IndexHead;
 
-/** A page about one history. */
 export interface RunHead {
   schema: 'omnilink.page/1';
   kind: 'run';
-  /** The writing program, such as `OmniLink 0.1.0`. */
   tool: string;
   report: Report;
   /** Assumptions of the verdict, such as `T0:12 < T3:7`; may be empty. Absent in older pages. */
@@ -25,15 +22,11 @@ export interface RunHead {
   compared?: Comparison | null;
 }
 
-/** Another run of the same program beside this one. */
 export interface Comparison {
-  /** The names of the runs. */
   here: string;
   there: string;
   verdicts: [here: string, there: string];
-  /** What differs first. Code is in backticks. */
   sentence: string;
-  /** The number of operations that are the same in both. */
   same: number;
   /** By start; contains the same ones near differences. */
   rows: ComparedRow[];
@@ -42,7 +35,6 @@ export interface Comparison {
 }
 
 export interface ComparedRow {
-  /** Such as `T1:3`. */
   name: string;
   kind: 'same' | 'results' | 'arguments' | 'only-here' | 'only-there';
   here: ComparedOperation | null;
@@ -53,11 +45,9 @@ export interface ComparedOperation {
   text: string;
   start: number;
   end: number | null;
-  /** The place in the order found, from 1; null if not placed. */
   step: number | null;
 }
 
-/** Features that only a server has. */
 export interface Served {
   /** Checks assumptions: requests for parts may carry `assume=T0:12 < T3:7`. */
   assume: boolean;
@@ -65,16 +55,13 @@ export interface Served {
   evaluate: boolean;
 }
 
-/** A page about many runs. */
 export interface IndexHead {
   schema: 'omnilink.page/1';
   kind: 'index';
   tool: string;
-  /** The name of the directory. */
   name: string;
   /** Sorted by start time. `page` is a relative link to the page of the run; null if it has none. */
   runs: (Run & { page: string | null; sentence: string | null })[];
-  /** Runs that could not be read, and why. */
   damaged: string[];
   /** Absent in older pages; null if the store has no campaigns. */
   overview?: Campaigns | null;
@@ -82,7 +69,6 @@ export interface IndexHead {
   monitor?: Monitored | null;
 }
 
-/** What a monitor saw so far. */
 export interface Monitored {
   spec: string;
   operations: number;
@@ -101,7 +87,6 @@ export interface Monitored {
   causes: { sentence: string; violations: number }[];
   /** What was checked and found since the entry before, oldest first. */
   recent: { at: number; checked: number; violations: number }[];
-  /** The keys with most open operations. */
   widest: { key: string; operations: number }[];
 }
 
@@ -116,12 +101,9 @@ export interface Campaigns {
   causes: FailureCause[];
 }
 
-/** A harness and its campaigns. */
 export interface TestedObject {
-  /** Such as `ring-queue`. */
   name: string;
   spec: string;
-  /** Such as `controlled, random`. */
   how: string;
   campaigns: number;
   runs: number;
@@ -132,11 +114,9 @@ export interface TestedObject {
   /** At most 30, oldest first. */
   recent: RecentCampaign[];
   verdict: 'fails' | 'known' | 'passes' | 'inconclusive';
-  /** Such as `1 new cause` or `no two operations overlapped`. */
   notes: string[];
   /** How many operations of each action overlapped any other, and those of each action. */
   coverage: { action: string; operations: number; overlapped: number; with: Record<string, number> }[];
-  /** Actions that could have happened and never did. */
   never: string[];
 }
 
@@ -145,14 +125,12 @@ export interface RecentCampaign extends Sighting {
   failed: number;
 }
 
-/** When something was seen, and in which version of the program. */
 export interface Sighting {
   /** Seconds since 1970. */
   at: number;
   commit: string | null;
 }
 
-/** Runs that failed in the same way. */
 export interface FailureCause {
   /** Such as `rejected`, `crashed`, `stuck` or `data race`. */
   kind: string;
@@ -160,7 +138,6 @@ export interface FailureCause {
   /** The steps that meet: `main.rs:39 between main.rs:39 and main.rs:43 of another thread`; null if unknown. */
   meets: string | null;
   object: string;
-  /** The runs that failed so, of all runs of the object. */
   runs: number;
   of: number;
   /** The 95 % interval of their share, from 0 to 1. */
@@ -168,7 +145,6 @@ export interface FailureCause {
   first: Sighting;
   last: Sighting;
   is_new: boolean;
-  /** The known failure that it matches. */
   known: { name: string; reason: string; until: string | null; is_expired: boolean } | null;
   /** The id of the smallest kept run with this cause; null if none was kept. */
   run: string | null;
@@ -177,7 +153,6 @@ export interface FailureCause {
 export interface Timeline {
   processes: string[];
   shapes: Shape[];
-  /** The number of operations. */
   operations: number;
   /** The earliest time, in decimal digits. Times in chunks count from it. */
   origin: string;
@@ -189,7 +164,6 @@ export interface Timeline {
   steps: number;
   /** The parts that hold these steps; all but the last have the same length. */
   orders: OrderChunk[];
-  /** The place of each of `report.operations`. */
   mentioned: number[];
   overview: Overview;
   /** How often each action occurred, most frequent first; includes actions that never occurred. */
@@ -241,7 +215,6 @@ export interface Overview {
   flights: number[];
 }
 
-/** The part `states`. */
 export interface States {
   variables: string[];
   /** How many of the last variables are watched expressions. */
@@ -252,7 +225,6 @@ export interface States {
   until: number;
   /** The fingerprints of states `first ..= until`. */
   ids: string[];
-  /** The values in the last of these states. */
   last: string[];
   /** Splices that turn state `first + i + 1` into state `first + i`. */
   back: Splice[][];
@@ -291,11 +263,9 @@ export interface Run {
   environment: { omnilink: string; system: string; processor: string; cores: number };
 }
 
-/** One of the accesses of a data race. */
 export interface RacedAccess {
   /** In order of creation; 0 is the main thread. */
   thread: number;
-  /** Such as `T1:3 Get() = now: 1`. */
   operation?: string | null;
   /** `writes`, `reads`, the same atomically, or `frees`. */
   does: string;
@@ -309,7 +279,6 @@ export interface Plan {
   seed: number;
   /** 0 for a program that takes no input. */
   threads: number;
-  /** Of each thread. */
   operations: number;
   perturb: string[];
   /** The operations of each thread, if not all: those of a run that was made smaller. */
@@ -343,10 +312,8 @@ export interface Report {
   sources: { path: string; text: string }[];
   stats: Stats;
   notes: string[];
-  /** Names of known failures that this failure matches. */
   tags?: string[];
   next: { what: string; line: string }[];
-  /** Coverage of the specification, if requested. */
   coverage?: Coverage | null;
   /** The keys that are not accepted, if keys were checked separately. */
   keys?: {
@@ -356,15 +323,12 @@ export interface Report {
   } | null;
   /** How the run ended, if not normally or with a data race. */
   ended?: string | null;
-  /** The steps of the execution, if its schedule was controlled. */
   interleaving?: Interleaving | null;
   /** The serial run that comes closest, if the specification is the serial runs of an object. */
   closest_run?: ClosestRun | null;
 }
 
-/** A concurrent execution of a test, and the serial run that agrees with it in the most answers. */
 export interface ClosestRun {
-  /** Why no serial run explains the execution. */
   sentence: string;
   calls: TestedCall[];
   /** The serial run: indices into the calls. It ends early if a call blocks. */
@@ -396,7 +360,6 @@ export interface HistoryEvent {
   tag?: string | null;
 }
 
-/** The steps of a controlled execution. */
 export interface Interleaving {
   threads: string[];
   steps: InterleavedStep[];
@@ -409,7 +372,6 @@ export interface Interleaving {
 }
 
 export interface InterleavedStep {
-  /** From 1. */
   number: number;
   /** An index into `threads`. */
   thread: number;
@@ -463,7 +425,6 @@ export type OpRef = number;
 export interface Rejection {
   /** What happened. Code is in backticks. */
   sentence: string;
-  /** What supports it, in a few more; often nothing. */
   details?: string;
   blocked: OpRef[];
   explained: number;
@@ -512,26 +473,18 @@ export interface AccessRef {
   access: number;
 }
 
-/** Operations whose results nothing explains that they may have seen. */
 export interface Views {
-  /** At least one. */
   views: View[];
-  /** A weaker level at which the history is accepted. */
   holds: string | null;
 }
 
-/** What an operation may have seen. */
 export interface View {
   op: OpRef;
-  /** What it has to see, in words that follow its name. */
   sees: string;
-  /** The last operations that it has to see. */
   must_see: OpRef[];
   must_see_count: number;
-  /** The last operations that it may miss. */
   may_miss: OpRef[];
   may_miss_count: number;
-  /** The states that it may see, as far as known. */
   states: State[];
   /** Why the first of these states does not explain its results. */
   why: string | null;

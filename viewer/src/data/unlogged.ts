@@ -11,7 +11,6 @@ export function entryAt(unlogged: Unlogged[], place: number): { step: number; un
   return { step: place - i, unlogged: found && found.before + i === place ? found : null };
 }
 
-/** The place of a step in the behavior. */
 export function placeOfStep(unlogged: Unlogged[], step: number): number {
   return step + search(unlogged.length, i => unlogged[i]!.before > step);
 }

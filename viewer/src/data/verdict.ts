@@ -3,7 +3,6 @@
 
 import type { Anomaly, Broken, Limit, Operation, OpRef, Report, Stuck, Views } from './types.ts';
 
-/** Fields common to all rejections. */
 interface About {
   sentence: string;
   details: string;
@@ -21,7 +20,6 @@ export type ViewsView = { kind: 'views' } & Views & About;
 /** Transactions that no order explains at a level. */
 export type AnomalyView = { kind: 'anomaly' } & Anomaly & About;
 
-/** A verdict with its evidence. */
 export type VerdictView =
   | { kind: 'accepted' }
   | StuckView
@@ -31,11 +29,14 @@ export type VerdictView =
   | AnomalyView
   | { kind: 'inconclusive'; limit: Limit; stop: string };
 
-/** The verdict of a report, flattened. */
 export function verdictView({ verdict }: Report): VerdictView {
   if (verdict.kind !== 'rejected') return verdict;
   const { sentence, details = '', blocked, explained, evidence } = verdict;
-  return { ...evidence, sentence, details, blocked, explained };
+  const about = { sentence, details, blocked, explained };
+  if (evidence.kind !== 'stuck') return { ...evidence, ...about };
+  // The reason that holds in most states comes first, as in the sentence.
+  const reasons = evidence.reasons.toSorted((a, b) => b.states.length - a.states.length);
+  return { ...evidence, reasons, ...about };
 }
 
 /** The verdict of a report if every order gets stuck, else null. */

@@ -1,6 +1,7 @@
 // Downloads: the visible part of the timeline as an image, and texts.
 
 import { history, report, viewport } from '../state.ts';
+import { base } from '../text.ts';
 import { timelinePng } from './png.ts';
 import { timelineSvg } from './svg.ts';
 
@@ -34,10 +35,6 @@ function svgBlob(): Blob | null {
   return svg === null ? null : new Blob([svg], { type: 'image/svg+xml' });
 }
 
-/** The name of the history. */
 function fileName(): string {
-  return (report.value?.history.name ?? 'history')
-    .split(/[\\/]/)
-    .at(-1)!
-    .replace(/[^\w.-]+/g, '-');
+  return base(report.value?.history.name ?? 'history').replace(/[^\w.-]+/g, '-');
 }

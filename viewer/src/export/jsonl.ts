@@ -77,7 +77,6 @@ function word(text: string): string {
   return JSON.stringify(unquoted(text));
 }
 
-/** The content of a printed string. */
 function unquoted(text: string): string {
   if (!/^".*"$/s.test(text)) return text;
   try {

@@ -3,15 +3,14 @@
 // Inconclusive is a separate verdict: neither red nor green, and never worded as a rejection.
 
 import { signal } from '@preact/signals';
-import { copyLink, copyMarkdown } from '../commands.ts';
+import { COMMANDS } from '../commands.ts';
 import { cutMiddle } from '../data/short.ts';
 import type { Report, Run, RunHead, Span } from '../data/types.ts';
 import { failingOps, verdictView } from '../data/verdict.ts';
-import { saveImage } from '../export/image.ts';
 import { focus, isStale } from '../state.ts';
-import { brief, count, many, seconds } from '../text.ts';
+import { base, brief, count, many, seconds } from '../text.ts';
 import { Checked } from './anomaly.tsx';
-import { Dropdown, step } from './dropdown.tsx';
+import { Dropdown, type Item, MenuButton } from './dropdown.tsx';
 import { Evidence } from './evidence.tsx';
 import { besideFailure, endingOf, headline } from './headline.ts';
 import { RAW } from './logged.tsx';
@@ -22,7 +21,6 @@ import { HelpButton } from './toolbar.tsx';
 const ORDER: Record<Report['order'], string> = { 'real-time': 'real time', program: 'program order', none: 'none' };
 const [sharing, detailed] = [signal(false), signal(false)];
 
-/** The banner. */
 export function Banner({ head }: { head: RunHead }) {
   const { report, assumed = [] } = head;
   const { sign, word, sentence, tone } = headline(report, assumed, head.run);
@@ -82,10 +80,6 @@ function ruleOf(report: Report): Span | null {
   return why.conjuncts.find(each => each.outcomes.includes('false'))?.span ?? why.span;
 }
 
-function base(path: string): string {
-  return path.split('/').pop() || path;
-}
-
 /** All assumptions: the verdict holds only under all of them. */
 function Assumed({ texts }: { texts: string[] }) {
   return texts.map((text, at) => (
@@ -126,6 +120,8 @@ function Proof({ report, run }: { report: Report; run: Run | null }) {
       <p>OmniLink ran the {many(calls.length, 'call')} of this test in every serial order: none has these answers.</p>
     );
   }
+  // The chain of a contradiction beside it says the same, unless a level has a word for it.
+  if (verdict.kind === 'contradiction' && !report.level) return null;
   if (verdict.details) {
     return (
       <p>
@@ -134,7 +130,7 @@ function Proof({ report, run }: { report: Report; run: Run | null }) {
     );
   }
   const [failing] = failingOps(verdict, report.operations);
-  if (failing === undefined || verdict.kind === 'contradiction') return null;
+  if (failing === undefined) return null;
   return (
     <p>
       <Op report={report} op={failing} />: {operations(report, verdict.explained)}{' '}
@@ -201,37 +197,8 @@ function Details({ head }: { head: RunHead }) {
 }
 
 function Share() {
-  const items: [string, () => void][] = [
-    ['Copy link', copyLink],
-    ['Copy as Markdown', copyMarkdown],
-    ['Save SVG', () => void saveImage('svg')],
-    ['Save PNG', () => void saveImage('png')],
-    ['Print', () => print()],
-  ];
-  return (
-    <Dropdown
-      open={sharing}
-      name="Share"
-      title="Share: link, Markdown, image, print"
-      sign="Share ▾"
-      first="[role=menuitem]"
-      step={step}
-    >
-      <div class="menu" role="menu" aria-label="Share">
-        {items.map(([title, act]) => (
-          <button
-            type="button"
-            role="menuitem"
-            tabIndex={-1}
-            onClick={() => {
-              sharing.value = false;
-              act();
-            }}
-          >
-            {title}
-          </button>
-        ))}
-      </div>
-    </Dropdown>
+  const items = COMMANDS.filter(each => each.group === 'Share' && each.when()).map(
+    ({ title, run }): Item => [title, run],
   );
+  return <MenuButton open={sharing} name="Share" title="Share: link, Markdown, image, print" items={items} />;
 }

@@ -10,17 +10,15 @@ import { failureWord, history } from '../state.ts';
 import { brief, visible } from '../text.ts';
 import { laneNames } from '../timeline/lanes.ts';
 import { bands, columns, type Placed } from './columns.ts';
-import { openMenu, sideWidth, windowWidth } from './local.ts';
+import { menuOf, sideWidth, windowWidth } from './local.ts';
+import { Button } from './parts.tsx';
 
-/** Longest value in a label. */
 const LONGEST = 60;
 /** The width of a letter and of the rest of a box, in pixels. */
 const [LETTER, FRAME] = [7.9, 24];
 
-/** The distance of boxes, in pixels. */
 const GAP = 6;
 
-/** The width of a line of boxes, in pixels. */
 export function room(): number {
   const window = windowWidth.value;
   return window - sideWidth() - 84;
@@ -57,9 +55,7 @@ interface BandsProps {
   wanted?: OpRef[];
   /** As they take effect. */
   order: OpRef[];
-  /** The width of a line of boxes, in pixels. */
   room: number;
-  /** Selects an operation. */
   act: (op: OpRef) => void;
 }
 
@@ -123,16 +119,12 @@ function Band({
         const first = Math.max(from, line.first) - line.first + 2;
         const last = Math.min(to, line.last) - line.first + 2;
         return (
-          <button
-            type="button"
+          <Button
             class={`box ${isBlocked ? 'blocked' : wanted.includes(op) ? 'wanted' : 'placed'} ${begins ? '' : 'begun'} ${ends ? '' : 'open'}`}
             style={{ gridRow: row(lane), gridColumn: `${first} / ${last + 1}` }}
             title={`${brief(`${operation.name} ${operation.text}`, 400)}${outcome ? `, ${OUTCOMES[outcome].word}` : ''}`}
             onClick={() => act(op)}
-            onContextMenu={event => {
-              event.preventDefault();
-              openMenu({ x: event.clientX, y: event.clientY, name: operation.name });
-            }}
+            onContextMenu={menuOf({ name: operation.name })}
           >
             <span class="offscreen">{brief(operation.process, 40)}: </span>
             {isBlocked && (
@@ -147,7 +139,7 @@ function Band({
               <sup title="its place in the order">{order.indexOf(op) + 1}</sup>
             )}
             {outcome && (ends || to <= line.last) && <span class="aside"> {OUTCOMES[outcome].word}</span>}
-          </button>
+          </Button>
         );
       })}
     </div>

@@ -4,8 +4,8 @@
 import { signal } from '@preact/signals';
 import type { FailureCause, Campaigns as Found, IndexHead, Plan, Sighting, TestedObject } from '../data/types.ts';
 import { brief, count, date, frequency, many, percent } from '../text.ts';
-import { Fact, Few, RunLink, Sentence } from './parts.tsx';
-import { HelpButton, ThemeButton } from './toolbar.tsx';
+import { Button, Fact, Few, Head, RunLink, Sentence, Table, Unseen } from './parts.tsx';
+import { ManyBanner } from './toolbar.tsx';
 
 /** True if only new causes and the objects that have them are shown. */
 const onlyNew = signal(false);
@@ -19,7 +19,6 @@ const VERDICT: Record<TestedObject['verdict'], [sign: string, tone: string]> = {
   inconclusive: ['…', 'odd'],
 };
 
-/** From worst to best. */
 const WORST: TestedObject['verdict'][] = ['fails', 'inconclusive', 'known', 'passes'];
 
 /** What is counted: a monitor has no runs, and counts operations. */
@@ -34,44 +33,44 @@ export function CampaignBanner({ head, overview }: { head: IndexHead; overview: 
   const [sign, tone] = objects.length === 0 ? ['·', 'quiet'] : VERDICT[worst];
   const sum = (of: (object: TestedObject) => number) => objects.reduce((all, object) => all + of(object), 0);
   const fresh = causes.filter(cause => cause.is_new).length;
-  const badges: [string, string][] = [
-    ['store', head.name],
+  const runs = objects.some(object => noun(object) === 'run') && sum(object => object.runs);
+  const badges: [string, string | false | null][] = [
+    [runs === false ? 'source' : 'store', head.name],
     ['objects', count(objects.length)],
-    ...(objects.some(object => noun(object) === 'run')
-      ? [['runs', count(sum(object => object.runs))] as [string, string]]
-      : []),
+    ['runs', runs !== false && count(runs)],
     ['operations', count(sum(object => object.operations))],
-    ...(since ? [['new since', since] as [string, string]] : []),
+    ['new since', since],
     ['tool', head.tool],
   ];
+  const tools = since && (
+    <Button
+      aria-pressed={onlyNew.value}
+      title="Show only new causes, and the objects that have them"
+      onClick={() => (onlyNew.value = !onlyNew.value)}
+    >
+      Only new <span class="quiet">{count(fresh)}</span>
+    </Button>
+  );
   return (
-    <header class={`banner ${tone}`}>
-      <div class="verdict">
-        <h1>
-          <span aria-hidden="true">{sign}</span> <Sentence text={overview.sentence} width={400} />
-        </h1>
-        <ul class="badges" aria-label="About this page">
-          {badges.map(([name, value]) => (
+    <ManyBanner sign={sign} tone={tone} title={<Sentence text={overview.sentence} width={400} />} tools={tools}>
+      <Badges badges={badges} />
+    </ManyBanner>
+  );
+}
+
+/** Facts about the page in a line; those without a value are left out. */
+export function Badges({ badges }: { badges: [name: string, value: string | false | null][] }) {
+  return (
+    <ul class="badges" aria-label="About this page">
+      {badges.map(
+        ([name, value]) =>
+          value && (
             <li>
               <span>{name}</span> <b>{brief(value, 80)}</b>
             </li>
-          ))}
-        </ul>
-      </div>
-      <p class="tools">
-        {since && (
-          <button
-            type="button"
-            aria-pressed={onlyNew.value}
-            title="Show only new causes, and the objects that have them"
-            onClick={() => (onlyNew.value = !onlyNew.value)}
-          >
-            Only new <span class="quiet">{count(fresh)}</span>
-          </button>
-        )}{' '}
-        <ThemeButton /> <HelpButton />
-      </p>
-    </header>
+          ),
+      )}
+    </ul>
   );
 }
 
@@ -140,76 +139,71 @@ function groups(causes: FailureCause[]): Map<string, FailureCause[]> {
   return found;
 }
 
-/** Most objects that are listed. */
 const MOST = 200;
 
 function Objects({ objects, shown }: { objects: TestedObject[]; shown: TestedObject | undefined }) {
+  const isMonitored = objects.every(object => noun(object) === 'operation');
   return (
-    <>
-      <div class="scroll card" tabIndex={0} role="region" aria-label="Table of objects">
-        <table class="objects">
-          <thead>
-            <tr>
-              <th scope="col">object</th>
-              <th scope="col" class="runs">
-                {objects.every(object => noun(object) === 'operation') ? 'operations' : 'runs'}
-              </th>
-              <th scope="col">failed</th>
-              <th scope="col" class="recent">
-                failed per campaign, newest right
-              </th>
-              <th scope="col">verdict</th>
-            </tr>
-          </thead>
-          <tbody>
-            {objects.slice(0, MOST).map(object => {
-              const [sign, tone] = VERDICT[object.verdict] ?? ['·', 'quiet'];
-              return (
-                <tr>
-                  <th scope="row">
-                    <button
-                      type="button"
-                      class="op"
-                      aria-pressed={object === shown}
-                      title={`Show which operations of ${brief(object.name, 80)} overlapped`}
-                      onClick={() => (chosen.value = object.name)}
-                    >
-                      {brief(object.name, 80)}
-                    </button>
+    <div class="card">
+      <Table
+        name="Table of objects"
+        kind="objects"
+        columns={[
+          'object',
+          isMonitored ? 'operations' : 'runs',
+          isMonitored ? 'violations' : 'failed',
+          isMonitored ? 'violations over time, newest right' : 'failed per campaign, newest right',
+          'verdict',
+        ]}
+      >
+        <Few
+          items={objects}
+          most={MOST}
+          columns={5}
+          draw={object => {
+            const [sign, tone] = VERDICT[object.verdict] ?? ['·', 'quiet'];
+            return (
+              <tr>
+                <th scope="row">
+                  <Button
+                    class="op"
+                    aria-pressed={object === shown}
+                    title={`Show which operations of ${brief(object.name, 80)} overlapped`}
+                    onClick={() => (chosen.value = object.name)}
+                  >
+                    {brief(object.name, 80)}
+                  </Button>
+                  <p class="quiet">
+                    {brief(object.spec, 60)} · {brief(object.how, 80)}
+                  </p>
+                </th>
+                <td class="number">{count(object.runs)}</td>
+                <td class="number">
+                  {frequency(object.failed, object.runs)}
+                  <Interval rate={object.rate} />
+                </td>
+                <td>
+                  <Bars object={object} />
+                </td>
+                <td>
+                  <strong class={tone}>
+                    {sign} {brief(object.verdict, 20)}
+                  </strong>
+                  {object.notes.slice(0, 6).map(note => (
                     <p class="quiet">
-                      {brief(object.spec, 60)} · {brief(object.how, 80)}
+                      <Sentence text={note} width={160} />
                     </p>
-                  </th>
-                  <td class="number runs">{count(object.runs)}</td>
-                  <td class="number">
-                    {frequency(object.failed, object.runs)}
-                    <Interval rate={object.rate} />
-                  </td>
-                  <td class="recent">
-                    <Bars object={object} />
-                  </td>
-                  <td>
-                    <strong class={tone}>
-                      {sign} {brief(object.verdict, 20)}
-                    </strong>
-                    {object.notes.slice(0, 6).map(note => (
-                      <p class="quiet">
-                        <Sentence text={note} width={160} />
-                      </p>
-                    ))}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      {objects.length > MOST && <p class="quiet">{many(objects.length - MOST, 'more object')}</p>}
-    </>
+                  ))}
+                </td>
+              </tr>
+            );
+          }}
+        />
+      </Table>
+    </div>
   );
 }
 
-/** The bounds of a rate. */
 function Interval({ rate: [low, high] }: { rate: [number, number] }) {
   return (
     <p class="quiet" title="95 % confidence interval">
@@ -248,7 +242,6 @@ function seen({ at, commit }: Sighting): string {
 interface CauseProps extends Omit<CampaignsProps, 'overview'> {
   /** With the same title, most frequent first. */
   causes: FailureCause[];
-  /** What is counted. */
   of: 'run' | 'operation';
 }
 
@@ -281,14 +274,13 @@ function Cause({ causes, of, runs, onFilter }: CauseProps) {
       <dl class="facts">
         <Fact name="object">{brief(cause.object, 80)}</Fact>
         <Fact name="in">
-          <button
-            type="button"
+          <Button
             class="link"
             title="Show the kept runs with this cause"
             onClick={() => onFilter(cause.cause.replaceAll('`', ''))}
           >
             {many(total, of)}
-          </button>{' '}
+          </Button>{' '}
           ({frequency(total, cause.of)})
         </Fact>
         <Fact name="first">{seen(first)}</Fact>
@@ -301,13 +293,9 @@ function Cause({ causes, of, runs, onFilter }: CauseProps) {
       </dl>
       {ways.length > 0 && (
         <table class="meetings">
-          <thead>
-            <tr>
-              <th scope="col">{ways.length === 1 ? 'interleaving' : `${ways.length} interleavings`}</th>
-              <th scope="col">{of}s</th>
-              <th scope="col">smallest run</th>
-            </tr>
-          </thead>
+          <Head
+            columns={[ways.length === 1 ? 'interleaving' : `${ways.length} interleavings`, `${of}s`, 'smallest run']}
+          />
           <tbody>
             {ways.slice(0, 20).map(way => (
               <tr>
@@ -329,12 +317,9 @@ function Cause({ causes, of, runs, onFilter }: CauseProps) {
           </Fact>
           {known.until && <Fact name="until">{brief(known.until, 40)}</Fact>}
           {known.is_expired && (
-            <div>
-              <dt class="offscreen">state</dt>
-              <dd>
-                <strong class="odd">! expired</strong>
-              </dd>
-            </div>
+            <Fact name={<Unseen>state</Unseen>}>
+              <strong class="odd">! expired</strong>
+            </Fact>
           )}
         </dl>
       )}
@@ -362,7 +347,6 @@ function Smallest({ run, runs }: { run: string; runs: IndexHead['runs'] }) {
   );
 }
 
-/** Most actions in the table of overlaps. */
 const ACTIONS = 24;
 
 /** Which actions overlapped: a row for each action, with the share of its operations that overlapped each other one. */

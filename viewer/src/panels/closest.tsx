@@ -2,10 +2,9 @@
 // that differs is red in the test, and green in the serial run.
 
 import type { ClosestRun, Operation, TestedCall } from '../data/types.ts';
-import { history } from '../state.ts';
 import { many } from '../text.ts';
 import { Bands, room } from './boxes.tsx';
-import { showOperation, windowWidth } from './local.ts';
+import { showNamed, windowWidth } from './local.ts';
 
 /** A call as an operation with this answer and these times. */
 function operationOf({ process, call, outcome, index }: Placement): Operation {
@@ -30,7 +29,6 @@ interface Placement {
   process: string;
   call: TestedCall;
   outcome: { answer: string; start: number; end: number | null };
-  /** The number of the call in its process. */
   index: number;
 }
 
@@ -45,10 +43,6 @@ export function Closest({ run: { calls, order } }: { run: ClosestRun }) {
   });
   const differs = (at: number) => calls[at]!.serial != null;
   const half = windowWidth.value > 1200 ? (room() - 60) / 2 : room();
-  const show = async (name: string) => {
-    const place = await history.value?.place(name);
-    if (place != null) await showOperation(place);
-  };
   const agreeing = calls.filter((_, at) => order.includes(at) && !differs(at)).length;
   return (
     <section class="happened pair" aria-labelledby="h-window">
@@ -64,7 +58,7 @@ export function Closest({ run: { calls, order } }: { run: ClosestRun }) {
             failing={made.map((_, at) => at).filter(differs)}
             order={[]}
             room={half}
-            act={op => void show(made[op]!.name)}
+            act={op => void showNamed(made[op]!.name)}
           />
         </div>
       </div>
@@ -84,7 +78,7 @@ export function Closest({ run: { calls, order } }: { run: ClosestRun }) {
             wanted={order.flatMap((at, place) => (differs(at) ? [place] : []))}
             order={serial.map((_, at) => at)}
             room={half}
-            act={op => void show(serial[op]!.name)}
+            act={op => void showNamed(serial[op]!.name)}
           />
           {order.length < calls.length && (
             <p class="quiet">It blocks there: {many(calls.length - order.length, 'call')} of the test cannot follow.</p>

@@ -8,6 +8,7 @@
 // times beginnings come before ends. Within a process, which is sequential, the end comes first.
 
 import type { Operation, OpRef } from '../data/types.ts';
+import { byName } from '../text.ts';
 
 export interface Placed {
   op: OpRef;
@@ -20,7 +21,6 @@ export interface Placed {
 
 export interface Columns {
   processes: string[];
-  /** By start. */
   placed: Placed[];
   columns: number;
 }
@@ -29,7 +29,7 @@ export interface Columns {
 export function columns(operations: Operation[], refs: OpRef[]): Columns {
   const known = [...new Set(refs)].filter(op => operations[op] !== undefined);
   const names = new Set(known.map(op => operations[op]!.process));
-  const processes = [...names].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const processes = [...names].sort(byName);
   const events = known.flatMap(op => {
     const { start, end } = operations[op]!;
     return [{ op, time: start, isEnd: false }, ...(end === null ? [] : [{ op, time: end, isEnd: true }])];
@@ -71,6 +71,19 @@ export function columns(operations: Operation[], refs: OpRef[]): Columns {
     }))
     .sort((a, b) => a.from - b.from || operations[a.op]!.start - operations[b.op]!.start || a.op - b.op);
   return { processes, placed, columns: known.length === 0 ? 0 : column + 1 };
+}
+
+/** The operations in rows, with processes as columns: those that begin in a row overlap each other. */
+export function rows(operations: Operation[], refs: OpRef[]): { processes: string[]; rows: Row[] } {
+  const { processes, placed, columns: count } = columns(operations, refs);
+  const made = Array.from({ length: count }, (): Row => ({ cells: processes.map(() => null) }));
+  for (const { op, lane, from } of placed) made[from]!.cells[lane] = op;
+  return { processes, rows: made };
+}
+
+export interface Row {
+  /** The operation of each process. */
+  cells: (OpRef | null)[];
 }
 
 /** Splits the columns into bands that are at most `room` wide where possible. `widthOf` is the width that an operation

@@ -8,7 +8,8 @@
 // of the mapping compare is known exactly: such a field is named like `term["n1"]'`, and its value is TLA+.
 
 import type { Field } from '../data/types.ts';
-import { type Node, parseValue, print } from './tla.ts';
+import { unquoted } from '../text.ts';
+import { type Node, parseValue, partsOf, print } from './tla.ts';
 
 /** A logged value beside that of the specification. */
 export interface Compared {
@@ -130,15 +131,10 @@ function compareUpdate(name: string, { op, path = [], args = [] }: Update, varia
 
 /** The part of a function, record or sequence for a key. */
 function partOf(node: Node, key: string): { key: string; value: Node } | null {
-  if (node.kind === 'record' || node.kind === 'function') {
-    const found = node.entries.find(entry => unquoted(entry.key) === key);
-    return found ? { key: found.key, value: found.value } : null;
-  }
-  const item = node.kind === 'tuple' ? node.items[Number(key) - 1] : undefined;
-  return item ? { key, value: item } : null;
+  const found = [...(partsOf(node) ?? [])].find(([each]) => unquoted(each) === key);
+  return found ? { key: node.kind === 'record' ? unquoted(found[0]) : found[0], value: found[1] } : null;
 }
 
-/** True if an object has a key of a function. */
 function hasKeyOf(json: Json, node: Node): boolean {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return false;
   return Object.keys(json).some(key => partOf(node, key) !== null);
@@ -226,8 +222,4 @@ function readJson(text: string): Json | undefined {
 export function plainField(text: string): string {
   const json = readJson(text);
   return typeof json === 'object' && json !== null ? JSON.stringify(json) : text;
-}
-
-function unquoted(text: string): string {
-  return /^".*"$/s.test(text) ? text.slice(1, -1) : text;
 }

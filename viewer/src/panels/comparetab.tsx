@@ -5,8 +5,8 @@ import { duration } from '../data/clock.ts';
 import type { ComparedOperation, ComparedRow, Comparison } from '../data/types.ts';
 import { history, run } from '../state.ts';
 import { brief, count } from '../text.ts';
-import { notify, showOperation } from './local.ts';
-import { Fact, Sentence } from './parts.tsx';
+import { notify, showNamed } from './local.ts';
+import { Button, Fact, Sentence } from './parts.tsx';
 import { Marked, marked, type Stretch } from './value.tsx';
 import { Rows } from './virtual.tsx';
 
@@ -50,8 +50,7 @@ function Compared({ compared }: { compared: Comparison }) {
               </Fact>
             ))}
           </dl>
-          <button
-            type="button"
+          <Button
             class="small"
             aria-pressed={onlyDifferences.value}
             onClick={() => {
@@ -60,7 +59,7 @@ function Compared({ compared }: { compared: Comparison }) {
             }}
           >
             Only differences
-          </button>
+          </Button>
         </div>
       </div>
       {rows.length === 0 ? (
@@ -96,15 +95,14 @@ function Row({ row }: { row: ComparedRow }) {
       </span>
       <span role="gridcell">
         {here ? (
-          <button
-            type="button"
+          <Button
             class="op"
             tabIndex={-1}
             title={`${brief(row.name, 80)}: show in the timeline`}
             onClick={() => void show(row)}
           >
             {brief(row.name, 40)}
-          </button>
+          </Button>
         ) : (
           brief(row.name, 40)
         )}
@@ -137,7 +135,5 @@ function Side({ operation, words }: { operation: ComparedOperation | null; words
 
 /** Shows an operation of this run in the timeline. */
 async function show(row: ComparedRow): Promise<void> {
-  const place = row.here ? await history.value?.place(row.name) : null;
-  if (place == null) notify(`${brief(row.name, 40)} is not in this run`);
-  else await showOperation(place);
+  if (!row.here || !(await showNamed(row.name))) notify(`${brief(row.name, 40)} is not in this run`);
 }

@@ -1,9 +1,9 @@
 // The side panel of a controlled run: the two accesses of a data race, threads that wait for each other, and the line of
 // the program at the chosen step.
 
-import { type Access, accessesOf, allowing, base, cycleOf, statementOf, type Wait, waitsOf } from '../data/schedule.ts';
+import { type Access, accessesOf, allowing, cycleOf, statementOf, type Wait, waitsOf } from '../data/schedule.ts';
 import type { Interleaving, Run } from '../data/types.ts';
-import { brief, list } from '../text.ts';
+import { base, brief, list } from '../text.ts';
 import { Copy, Section, Sentence } from './parts.tsx';
 import { chosenStep } from './schedule.tsx';
 

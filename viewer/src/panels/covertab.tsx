@@ -3,7 +3,7 @@
 import type { Coverage, CoveredPart, Report } from '../data/types.ts';
 import { history, report, setScale, showRange } from '../state.ts';
 import { brief, count, many, seconds } from '../text.ts';
-import { Few, Op, Table } from './parts.tsx';
+import { Button, Fact, Few, Op, Table, Unseen } from './parts.tsx';
 
 export function CoverTab() {
   const past = history.value;
@@ -22,33 +22,24 @@ export function CoverTab() {
           </>
         )}
       </p>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Actions by count">
-        <table class="cover">
-          <thead>
-            <tr>
-              <th scope="col">action</th>
-              <th scope="col">count</th>
-              <th scope="col">
-                <span class="offscreen">share</span>
-              </th>
+      <Table name="Actions by count" kind="cover" columns={['action', 'count', <Unseen>share</Unseen>]}>
+        <Few
+          items={actions}
+          most={100}
+          columns={3}
+          draw={action => (
+            <tr class={action.count === 0 ? 'odd' : ''}>
+              <th scope="row">{brief(action.name, 80)}</th>
+              <td class="number">{action.count === 0 ? '! never' : count(action.count)}</td>
+              <td class="wide">
+                <div class="gauge" aria-hidden="true">
+                  <div style={{ width: `${(100 * action.count) / most}%` }} />
+                </div>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {actions.slice(0, 100).map(action => (
-              <tr class={action.count === 0 ? 'odd' : ''}>
-                <th scope="row">{brief(action.name, 80)}</th>
-                <td class="number">{action.count === 0 ? '! never' : count(action.count)}</td>
-                <td class="wide">
-                  <div class="gauge" aria-hidden="true">
-                    <div style={{ width: `${(100 * action.count) / most}%` }} />
-                  </div>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {actions.length > 100 && <p class="quiet">{actions.length - 100} more actions</p>}
+          )}
+        />
+      </Table>
       {report.value?.coverage && <Parts coverage={report.value.coverage} />}
     </div>
   );
@@ -79,21 +70,25 @@ function Parts({ coverage }: { coverage: Coverage }) {
         )}
       </p>
       <Table name="Coverage of each action" kind="cover parts" columns={['part', 'action', 'where', 'taken', 'false']}>
-        {sorted.slice(0, 200).map(({ action, part }) => (
-          <tr class={isUnexercised(part) ? 'odd' : ''}>
-            <th scope="row">
-              <code>{brief(part.text, 80)}</code>
-            </th>
-            <td>{brief(action, 40)}</td>
-            <td>
-              {part.path}:{part.line}
-            </td>
-            <td class="number">{count(part.taken)}</td>
-            <td class="number">{part.kind === 'branch' ? '' : count(part.refused)}</td>
-          </tr>
-        ))}
+        <Few
+          items={sorted}
+          most={200}
+          columns={5}
+          draw={({ action, part }) => (
+            <tr class={isUnexercised(part) ? 'odd' : ''}>
+              <th scope="row">
+                <code>{brief(part.text, 80)}</code>
+              </th>
+              <td>{brief(action, 40)}</td>
+              <td>
+                {part.path}:{part.line}
+              </td>
+              <td class="number">{count(part.taken)}</td>
+              <td class="number">{part.kind === 'branch' ? '' : count(part.refused)}</td>
+            </tr>
+          )}
+        />
       </Table>
-      {sorted.length > 200 && <p class="quiet">{sorted.length - 200} more parts</p>}
     </section>
   );
 }
@@ -131,8 +126,7 @@ export function SearchTab() {
               const flights = overview.flights[bucket];
               return (
                 <li>
-                  <button
-                    type="button"
+                  <Button
                     class="op"
                     onClick={() => {
                       setScale('order');
@@ -142,7 +136,7 @@ export function SearchTab() {
                     }}
                   >
                     {many(width, 'configuration')}
-                  </button>{' '}
+                  </Button>{' '}
                   {flights !== undefined && `with ${many(flights, 'operation')} in flight, `}
                   {Math.round((bucket / Math.max(1, overview.widths.length)) * 100)} % into the history
                 </li>
@@ -201,10 +195,7 @@ function Figures({ report: { stats } }: { report: Report }) {
   return (
     <dl class="record">
       {figures.map(([name, value]) => (
-        <div>
-          <dt>{name}</dt>
-          <dd>{brief(value, 120)}</dd>
-        </div>
+        <Fact name={name}>{brief(value, 120)}</Fact>
       ))}
     </dl>
   );

@@ -3,6 +3,7 @@
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from './parts.tsx';
 
 interface Props {
   open: Signal<boolean>;
@@ -13,7 +14,6 @@ interface Props {
   first: string;
   /** The box is a menu, and this moves between its items. */
   step?: (event: KeyboardEvent, box: HTMLElement) => void;
-  /** The box. */
   children: ComponentChildren;
 }
 
@@ -41,8 +41,7 @@ export function Dropdown({ open, name, title, sign, first, step, children }: Pro
         } else step?.(event, box.current!);
       }}
     >
-      <button
-        type="button"
+      <Button
         {...(step ? { 'aria-haspopup': 'menu' as const } : {})}
         aria-expanded={open.value}
         aria-label={sign.startsWith(name) ? undefined : name}
@@ -50,13 +49,41 @@ export function Dropdown({ open, name, title, sign, first, step, children }: Pro
         onClick={() => (open.value = !open.value)}
       >
         {sign}
-      </button>
+      </Button>
       {open.value && children}
     </span>
   );
 }
 
-/** Moves the focus in a menu by arrow keys. */
+/** An entry of a menu, and what it does. */
+export type Item = [title: string, act: () => void];
+
+/** The entries of a menu; `close` comes before what an entry does. */
+export function Items({ items, close }: { items: Item[]; close: () => void }) {
+  return items.map(([title, act]) => (
+    <Button
+      role="menuitem"
+      tabIndex={-1}
+      onClick={() => {
+        close();
+        act();
+      }}
+    >
+      {title}
+    </Button>
+  ));
+}
+
+export function MenuButton({ open, name, title, items }: Pick<Props, 'open' | 'name' | 'title'> & { items: Item[] }) {
+  return (
+    <Dropdown open={open} name={name} title={title} sign={`${name} ▾`} first="[role=menuitem]" step={step}>
+      <div class="menu" role="menu" aria-label={name}>
+        <Items items={items} close={() => (open.value = false)} />
+      </div>
+    </Dropdown>
+  );
+}
+
 export function step(event: KeyboardEvent, box: HTMLElement): void {
   const items = [...box.querySelectorAll<HTMLElement>('[role=menuitem]:not(:disabled)')];
   const at = items.indexOf(document.activeElement as HTMLElement);

@@ -1,12 +1,12 @@
 // Runs the query of the filter box over the history, and moves between matches.
 
 import { effect, signal } from '@preact/signals';
+import { search } from '../data/history.ts';
 import { type Candidate, matcher, parse } from '../search.ts';
-import { filter, history, matches, selection, statusOf } from '../state.ts';
+import { filter, history, matches, selection, showOperation, statusOf } from '../state.ts';
 import { count } from '../text.ts';
-import { announce, notify, showOperation } from './local.ts';
+import { announce, notify } from './local.ts';
 
-/** Errors in the query. */
 export const mistakes = signal<string[]>([]);
 /** True from a change of the query until its matches are known. */
 export const isSearching = signal(false);
@@ -83,14 +83,7 @@ export function followFilter(): () => void {
 
 /** The number of matches before a place. */
 export function rankAmong(found: ArrayLike<number>, place: number): number {
-  let low = 0;
-  let high = found.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (found[middle]! < place) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return search(found.length, i => found[i]! >= place);
 }
 
 /** Handles Enter in the filter box: goes to the first match of a new query (the last for `-1`), then to the next. If

@@ -23,7 +23,6 @@ import {
 } from '../state.ts';
 import { announce, liveHistory, shownOf } from './local.ts';
 
-/** The assumptions of the user. */
 export const assumptions = focus;
 
 /** The first operation of an order assumption, while the second is being chosen. */
@@ -32,7 +31,6 @@ export const pending = signal<{ name: string; before: boolean } | null>(null);
 /** The places of the operations that assumptions name, once all their steps are loaded. */
 const places = signal<Map<string, number>>(new Map());
 
-/** True if a server checks the assumptions. */
 export const isChecked = computed(() => run.value?.served?.assume ?? false);
 
 /** For each interpretation, whether it satisfies all assumptions; null if undecided. */
@@ -86,7 +84,6 @@ export function dropAll(): void {
   void setAssumptions([]);
 }
 
-/** Replaces all assumptions. */
 export async function setAssumptions(next: string[]): Promise<void> {
   assumptions.value = next;
   problem.value = null;

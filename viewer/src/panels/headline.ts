@@ -1,9 +1,9 @@
 // The verdict in a sentence, and how a run ended that failed although its operations were not rejected.
 
-import { accessesOf, base, raceSentence, stuckSentence, waitsOf } from '../data/schedule.ts';
+import { accessesOf, raceSentence, stuckSentence, waitsOf } from '../data/schedule.ts';
 import type { Report, Run } from '../data/types.ts';
 import { verdictView } from '../data/verdict.ts';
-import { brief, count, many } from '../text.ts';
+import { base, brief, count, many } from '../text.ts';
 
 /** The kind of failure that a page is about, apart from the verdict about its operations. */
 export type Ending = 'race' | 'stuck' | 'other';
@@ -60,9 +60,15 @@ export function besideFailure(report: Report, run: Run | null): string {
     : 'An order of its operations is legal, which says nothing about this.';
 }
 
+/** A sentence as a title: with a capital, unless it begins with a process, and without a full stop. */
+function titled(sentence: string, { operations }: Report): string {
+  const [, first = ''] = /^([a-z]+)\b/.exec(sentence) ?? [];
+  const isName = operations.some(({ process }) => process.startsWith(first));
+  return (isName || !first ? sentence : first.charAt(0).toUpperCase() + sentence.slice(1)).replace(/\.$/, '');
+}
+
 interface Headline {
   sign: string;
-  /** The verdict in a word. */
   word: string;
   /** What happened; empty if the word says it all. */
   sentence: string;
@@ -83,7 +89,7 @@ export function headline(report: Report, assumed: string[], run: Run | null = nu
   const verdict = verdictView(report);
   const name = report.level?.name ?? report.isolation?.level;
   const level = name ? ` at the level \`${name}\`` : '';
-  const spec = report.spec.name.split('/').pop() || report.spec.name;
+  const spec = base(report.spec.name);
   switch (verdict.kind) {
     case 'accepted': {
       if (report.isolation) {
@@ -105,11 +111,9 @@ export function headline(report: Report, assumed: string[], run: Run | null = nu
     }
     case 'inconclusive':
       return { sign: '…', word: 'Inconclusive', sentence: verdict.stop, tone: 'odd' };
-    case 'invariant':
-      return { sign: '✗', word: 'Violated', sentence: verdict.sentence, tone: 'bad' };
     default: {
-      const sentence = report.closest_run?.sentence ?? verdict.sentence;
-      return { sign: '✗', word: `Rejected${level}`, sentence, tone: 'bad' };
+      const sentence = titled(report.closest_run?.sentence ?? verdict.sentence, report);
+      return { sign: '✗', word: verdict.kind === 'invariant' ? 'Violated' : `Rejected${level}`, sentence, tone: 'bad' };
     }
   }
 }

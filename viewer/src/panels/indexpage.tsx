@@ -3,9 +3,9 @@
 import { signal } from '@preact/signals';
 import type { FailureCause, IndexHead, Plan } from '../data/types.ts';
 import { brief, count, date, many, seconds } from '../text.ts';
-import { CampaignBanner, Campaigns, Causes, planned } from './campaigns.tsx';
-import { RunLink } from './parts.tsx';
-import { HelpButton, ThemeButton } from './toolbar.tsx';
+import { Badges, CampaignBanner, Campaigns, Causes, planned } from './campaigns.tsx';
+import { Button, RunLink } from './parts.tsx';
+import { ManyBanner } from './toolbar.tsx';
 import { Rows } from './virtual.tsx';
 
 type Entry = IndexHead['runs'][number];
@@ -85,28 +85,16 @@ function RunsBanner({ head }: { head: IndexHead }) {
   for (const run of runs) counts.set(verdictOf(run), (counts.get(verdictOf(run)) ?? 0) + 1);
   const bad = (counts.get('rejected') ?? 0) + (counts.get('violated') ?? 0);
   const tone = bad > 0 ? 'bad' : counts.get('inconclusive') ? 'odd' : runs.length === 0 ? 'quiet' : 'good';
+  const reasons = bad > 0 ? `, ${count(bad)} rejected for ${many(causesOf(runs).length, 'cause')}` : '';
+  const title = many(runs.length, 'run') + reasons;
   return (
-    <header class={`banner ${tone}`}>
-      <div class="verdict">
-        <h1>
-          <span aria-hidden="true">{bad > 0 ? '✗' : tone === 'odd' ? '…' : tone === 'quiet' ? '·' : '✓'}</span>{' '}
-          {many(runs.length, 'run')}
-          {bad > 0 && `, ${count(bad)} rejected for ${many(causesOf(runs).length, 'cause')}`}
-        </h1>
-        <p>
-          <code>{brief(head.name, 160)}</code>:{' '}
-          {[...counts].map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ') || 'no runs'}
-        </p>
-        <ul class="badges" aria-label="About this page">
-          <li>
-            <span>tool</span> <b>{brief(head.tool, 40)}</b>
-          </li>
-        </ul>
-      </div>
-      <p class="tools">
-        <ThemeButton /> <HelpButton />
+    <ManyBanner sign={{ bad: '✗', odd: '…', quiet: '·', good: '✓' }[tone]} tone={tone} title={title}>
+      <p>
+        <code>{brief(head.name, 160)}</code>:{' '}
+        {[...counts].map(([verdict, n]) => `${count(n)} ${verdict}`).join(', ') || 'no runs'}
       </p>
-    </header>
+      <Badges badges={[['tool', head.tool]]} />
+    </ManyBanner>
   );
 }
 
@@ -207,13 +195,12 @@ function Table({ runs }: { runs: Entry[] }) {
           }}
           header={columns.map(([column, title]) => (
             <span role="columnheader" aria-sort={by === column ? (down ? 'descending' : 'ascending') : 'none'}>
-              <button
-                type="button"
+              <Button
                 class="link"
                 onClick={() => (sort.value = { by: column, down: by === column ? !down : column === 'began' })}
               >
                 {title} {by === column ? (down ? '▾' : '▴') : ''}
-              </button>
+              </Button>
             </span>
           ))}
           draw={row => {

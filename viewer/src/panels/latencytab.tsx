@@ -7,19 +7,17 @@ import { useEffect } from 'preact/hooks';
 import { duration } from '../data/clock.ts';
 import { type History, pause } from '../data/history.ts';
 import { Latency } from '../data/latency.ts';
-import { allBlocked, history, scale, selection, showRange, viewport } from '../state.ts';
+import { allBlocked, history, scale, selection, showOperation, showRange, viewport } from '../state.ts';
 import { brief, count, many, visible } from '../text.ts';
 import { useCanvas } from '../timeline/canvas.ts';
 import { readColors } from '../timeline/colors.ts';
 import { drawLatency, frameOf, placeOf, timeAt, xOf, yOf } from '../timeline/latency.ts';
-import { showOperation } from './local.ts';
-import { Table } from './parts.tsx';
+import { Button, Table } from './parts.tsx';
 
 /** The gathered durations of each history. */
 const known = new WeakMap<History, Latency>();
 /** Changes when more was gathered. */
 const version = signal(0);
-/** Actions that are not drawn. */
 const hidden = signal<ReadonlySet<string>>(new Set());
 const size = signal({ width: 0, height: 0 });
 
@@ -49,7 +47,6 @@ async function gather(past: History, isStopped: () => boolean): Promise<void> {
   }
 }
 
-/** Gathers while the tab is open. */
 function follow(): () => void {
   let isStopped = false;
   let isBusy = false;
@@ -83,16 +80,13 @@ export function LatencyTab() {
   );
 }
 
-/** The kinds that are drawn. */
 function shownKinds({ kinds }: Latency): number[] {
   return kinds.map((_, kind) => kind).filter(kind => !hidden.value.has(kinds[kind]!));
 }
 
 function Plot({ past }: { past: History }) {
   const { host, canvas } = useCanvas(
-    (width, height) => {
-      if (size.value.width !== width || size.value.height !== height) size.value = { width, height };
-    },
+    size,
     () => {
       current();
       hidden.value;
@@ -215,9 +209,9 @@ function Figures({ past }: { past: History }) {
             <td class="number">{longest && duration(figures.high, past.clock)}</td>
             <td class="number">
               {longest && (
-                <button type="button" class="op" onClick={() => void showOperation(longest.at)}>
+                <Button class="op" onClick={() => void showOperation(longest.at)}>
                   {duration(longest.duration, past.clock)}
-                </button>
+                </Button>
               )}
             </td>
             <td class="number">{figures.open > 0 ? count(figures.open) : ''}</td>

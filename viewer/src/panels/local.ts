@@ -15,7 +15,7 @@ import {
   select,
   selection,
   selectStep,
-  showOp as showPlace,
+  showOperation,
   states,
   step,
   stepAt,
@@ -25,12 +25,10 @@ import {
 } from '../state.ts';
 import { brief, count, lineOf, many } from '../text.ts';
 
-/** Text for screen readers. */
 export const announcement = signal('');
 /** A short-lived visible message. */
 export const toast = signal<string | null>(null);
 let toastTimer = 0;
-/** The width of the window. */
 export const windowWidth = signal(globalThis.innerWidth ?? 1600);
 
 /** The width of the side panel; 0 if it is above or below. */
@@ -85,6 +83,14 @@ export function openMenu(about: Menu): void {
   menu.value = about;
 }
 
+/** Handles a right click: opens the menu of its subject at the pointer. */
+export function menuOf(about: Omit<Menu, 'x' | 'y'>): (event: MouseEvent) => void {
+  return event => {
+    event.preventDefault();
+    openMenu({ x: event.clientX, y: event.clientY, ...about });
+  };
+}
+
 /** Copies a text to the clipboard; returns true on success. */
 export async function copy(text: string, what: string): Promise<boolean> {
   let done = false;
@@ -117,12 +123,11 @@ export function showOp(op: OpRef): void {
   if (place !== null) void showOperation(place);
 }
 
-/** Selects an operation, and waits until it is loaded. */
-export async function showOperation(place: number, fit = false): Promise<void> {
-  const past = history.value;
-  if (!past) return;
-  showPlace(place, fit);
-  await past.ensure(place, place);
+/** Selects the operation with this name, and shows it; returns false if there is none. */
+export async function showNamed(name: string, fit = false): Promise<boolean> {
+  const place = await history.value?.place(name);
+  if (place != null) await showOperation(place, fit);
+  return place != null;
 }
 
 /** Announces the selected operation and its status. */
@@ -149,9 +154,8 @@ export async function showStep(at: number): Promise<void> {
   await past.ensureSteps(at, at);
   const op = stepAt(at)?.op;
   if (op === undefined) return;
-  showPlace(op);
-  await past.ensure(op, op);
-  // `showPlace` selects the last step of the operation, which need not be this one.
+  await showOperation(op);
+  // That selects the last step of the operation, which need not be this one.
   selectStep(at);
 }
 

@@ -5,8 +5,8 @@ import type { Op } from '../data/history.ts';
 import type { Report } from '../data/types.ts';
 import { brief, many, paragraph } from '../text.ts';
 import { compareLogged, plainField } from './compare.ts';
-import { Section } from './parts.tsx';
-import { Marked, marked, Value } from './value.tsx';
+import { Fact, Head, Section, Unseen } from './parts.tsx';
+import { Marked, marked, type Stretch, Value } from './value.tsx';
 
 /** `values` are those of `variables` after the event, or before it if it has no explanation; null if unknown. */
 export function Logged({
@@ -35,16 +35,14 @@ export function Logged({
               ? 'no logged value differs'
               : `${many(differing, 'logged value')} differ${differing === 1 ? 's' : ''}`}
           </caption>
-          <thead>
-            <tr>
-              <th scope="col">
-                <span class="offscreen">Difference</span>
-              </th>
-              <th scope="col">Variable</th>
-              <th scope="col">Logged</th>
-              <th scope="col">{isAfter ? 'Specification, after the event' : 'Specification, before the event'}</th>
-            </tr>
-          </thead>
+          <Head
+            columns={[
+              <Unseen>Difference</Unseen>,
+              'Variable',
+              'Logged',
+              `Specification, ${isAfter ? 'after' : 'before'} the event`,
+            ]}
+          />
           <tbody>
             {compared.map(({ what, logged, given, differs }) => {
               const [left, right] = marked(differs ? [logged, given] : [logged, logged]);
@@ -52,14 +50,14 @@ export function Logged({
                 <tr class={differs ? 'differs' : ''}>
                   <td>{differs ? <b title="differs">≠</b> : differs === false ? '=' : ''}</td>
                   <th scope="row">{brief(what, 80)}</th>
-                  <td>{differs ? <Marked words={left ?? []} width={300} /> : <Value text={logged} width={300} />}</td>
+                  <td>
+                    <Side text={logged} words={differs ? left : undefined} />
+                  </td>
                   <td>
                     {given === '' ? (
                       <span class="quiet">none</span>
-                    ) : differs ? (
-                      <Marked words={right ?? []} width={300} />
                     ) : (
-                      <Value text={given} width={300} />
+                      <Side text={given} words={differs ? right : undefined} />
                     )}
                   </td>
                 </tr>
@@ -75,18 +73,20 @@ export function Logged({
           </summary>
           <dl class="record">
             {others.map(({ name, value }) => (
-              <div>
-                <dt>{brief(name, 60)}</dt>
-                <dd>
-                  <Value text={plainField(value)} width={400} />
-                </dd>
-              </div>
+              <Fact name={brief(name, 60)}>
+                <Value text={plainField(value)} width={400} />
+              </Fact>
             ))}
           </dl>
         </details>
       )}
     </section>
   );
+}
+
+/** A value, with marks if it differs. */
+function Side({ text, words }: { text: string; words: Stretch[] | undefined }) {
+  return words ? <Marked words={words} width={300} /> : <Value text={text} width={300} />;
 }
 
 /** The line of the log that the failing event came from, as it is in its file. */

@@ -9,7 +9,7 @@ import { blocked, report, selection, statusOf, statusWords, stepOf, waiting } fr
 import { brief, count, many } from '../text.ts';
 import { plainField } from './compare.ts';
 import { liveHistory } from './local.ts';
-import { Copy, Placed, Table } from './parts.tsx';
+import { Button, Copy, Fact, Few, Placed, Table } from './parts.tsx';
 import { timebox } from './steps.tsx';
 import { Value } from './value.tsx';
 
@@ -79,20 +79,15 @@ function fields(kind: string, values: Field[]) {
 
 function Entry({ name, value }: { name: string; value: string }) {
   return (
-    <div>
-      <dt>{brief(name, 60)}</dt>
-      <dd>
-        <Value text={value} width={400} />
-      </dd>
-    </div>
+    <Fact name={brief(name, 60)}>
+      <Value text={value} width={400} />
+    </Fact>
   );
 }
 
 /** A table of faults and annotations, which the timeline draws above the lanes. */
 function Events() {
-  const past = liveHistory()!;
-  const [most, setMost] = useState(24);
-  const { events, timeline } = past;
+  const { events, timeline } = liveHistory()!;
   if (events.length === 0) return null;
   const zero = BigInt(timeline.origin);
   const time = (ticks: number) => String(zero + BigInt(Math.round(ticks)));
@@ -100,20 +95,20 @@ function Events() {
     <section aria-labelledby="h-events">
       <h3 id="h-events">Faults and annotations</h3>
       <Table name="Faults and annotations" kind="unplaced" columns={['event', 'time', 'concerns', 'text']}>
-        {events.slice(0, most).map(event => (
-          <tr>
-            <th scope="row">{brief(event.tag ? `${event.name} (${event.tag})` : event.name, 80)}</th>
-            <td>{event.end === event.start ? time(event.start) : `[${time(event.start)}, ${time(event.end)}]`}</td>
-            <td>{brief(event.nodes.join(', ') || 'all', 80)}</td>
-            <td>{brief(event.text, 300)}</td>
-          </tr>
-        ))}
+        <Few
+          items={events}
+          most={24}
+          columns={4}
+          draw={({ name, tag, start, end, nodes, text }) => (
+            <tr>
+              <th scope="row">{brief(tag ? `${name} (${tag})` : name, 80)}</th>
+              <td>{end === start ? time(start) : `[${time(start)}, ${time(end)}]`}</td>
+              <td>{brief(nodes.join(', ') || 'all', 80)}</td>
+              <td>{brief(text, 300)}</td>
+            </tr>
+          )}
+        />
       </Table>
-      {events.length > most && (
-        <button type="button" class="more" onClick={() => setMost(most + 60)}>
-          show more
-        </button>
-      )}
     </section>
   );
 }
@@ -164,9 +159,9 @@ function Unplaced() {
         })}
       </Table>
       {(more || found.length > most) && (
-        <button type="button" class="more" onClick={() => setMost(most + 60)}>
+        <Button class="more" onClick={() => setMost(most + 60)}>
           show more
-        </button>
+        </Button>
       )}
       <p class="quiet">{kind === 'accepted' ? many(found.length, 'operation') : ''}</p>
     </section>

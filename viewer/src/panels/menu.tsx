@@ -3,9 +3,9 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ending, filter, history, pins, states, stepAt, stepOf, tab } from '../state.ts';
 import { brief } from '../text.ts';
-import { step } from './dropdown.tsx';
+import { type Item, Items, step } from './dropdown.tsx';
 import { assume, pending } from './focus.ts';
-import { copy, menu, notify, showOperation } from './local.ts';
+import { copy, menu, notify, showNamed } from './local.ts';
 
 export function ContextMenu() {
   const about = menu.value;
@@ -49,69 +49,42 @@ export function ContextMenu() {
       <p class="title" role="presentation">
         {brief(about.name ?? `state ${about.state}`, 60)}
       </p>
-      {items.map(([title, act]) => (
-        <button
-          type="button"
-          role="menuitem"
-          tabIndex={-1}
-          onClick={() => {
-            menu.value = null;
-            act();
-          }}
-        >
-          {title}
-        </button>
-      ))}
+      <Items items={items} close={() => (menu.value = null)} />
     </div>
   );
 }
 
-function itemsOf(name: string | null, state: string | null, way: number): [string, () => void][] {
-  const items: [string, () => void][] = [];
-  if (state && !name) {
-    const op = opOfState(state, way);
-    if (op) items.push(['Assume this state', () => void assume(`${op} = ${state}`)]);
-    items.push(['Copy fingerprint', () => void copy(state, 'fingerprint')]);
-  }
+function itemsOf(name: string | null, state: string | null, way: number): Item[] {
   if (name) {
-    items.push(['Assume this before …', () => (pending.value = { name, before: true })]);
-    items.push(['Assume this after …', () => (pending.value = { name, before: false })]);
-    items.push([
-      'Assume the state after this',
-      async () => {
-        const id = state ?? (await stateAfter(name));
-        if (id) await assume(`${name} = ${id}`);
-        else notify(`the state after ${brief(name, 40)} is unknown`);
-      },
-    ]);
-    items.push(['Show in the timeline', () => void goTo(name, true)]);
-    items.push([
-      'Show its record',
-      async () => {
-        await goTo(name, false);
-        tab.value = 'log';
-      },
-    ]);
-    items.push(['Find overlapping operations', () => (filter.value = `overlaps:${name}`)]);
-    items.push(['Find operations that returned before this', () => (filter.value = `before:${name}`)]);
-    items.push(['Find operations that began after this', () => (filter.value = `after:${name}`)]);
-    items.push([
-      'Pin lane',
-      async () => {
-        const past = history.value;
-        const place = await past?.place(name);
-        const op = place == null ? null : past?.op(place);
-        if (op && !pins.value.includes(op.process)) pins.value = [...pins.value, op.process];
-      },
-    ]);
-    items.push(['Copy name', () => void copy(name, 'name')]);
+    return [
+      ['Assume this before …', () => (pending.value = { name, before: true })],
+      ['Assume this after …', () => (pending.value = { name, before: false })],
+      ['Assume the state after this', () => void assumeAfter(name, state)],
+      ['Show in the timeline', () => void showNamed(name, true)],
+      ['Show its record', () => void showNamed(name).then(() => (tab.value = 'log'))],
+      ['Find overlapping operations', () => (filter.value = `overlaps:${name}`)],
+      ['Find operations that returned before this', () => (filter.value = `before:${name}`)],
+      ['Find operations that began after this', () => (filter.value = `after:${name}`)],
+      ['Pin lane', () => void pinLane(name)],
+      ['Copy name', () => void copy(name, 'name')],
+    ];
   }
-  return items;
+  const op = state ? opOfState(state, way) : null;
+  const assumes: Item[] = op ? [['Assume this state', () => void assume(`${op} = ${state}`)]] : [];
+  return state ? [...assumes, ['Copy fingerprint', () => void copy(state, 'fingerprint')]] : [];
 }
 
-async function goTo(name: string, fit: boolean): Promise<void> {
-  const place = await history.value?.place(name);
-  if (place != null) await showOperation(place, fit);
+async function assumeAfter(name: string, state: string | null): Promise<void> {
+  const id = state ?? (await stateAfter(name));
+  if (id) await assume(`${name} = ${id}`);
+  else notify(`the state after ${brief(name, 40)} is unknown`);
+}
+
+async function pinLane(name: string): Promise<void> {
+  const past = history.value;
+  const place = await past?.place(name);
+  const op = place == null ? null : past?.op(place);
+  if (op && !pins.value.includes(op.process)) pins.value = [...pins.value, op.process];
 }
 
 /** The fingerprint of the state after an operation, in the chosen interpretation; null if unknown. */

@@ -3,13 +3,15 @@
 
 import type { IndexHead, Monitored } from '../data/types.ts';
 import { brief, count, date, many } from '../text.ts';
-import { Few, Section, Sentence } from './parts.tsx';
-import { HelpButton, ThemeButton } from './toolbar.tsx';
+import { Few, Section, Sentence, Table } from './parts.tsx';
+import { ManyBanner } from './toolbar.tsx';
 
 export function MonitorPage({ head, monitor }: { head: IndexHead; monitor: Monitored }) {
   const { violations, alerts, undecided, operations, checked } = monitor;
   const isUndecided = undecided > 0 || monitor.lost > 0;
-  const [sign, tone] = violations > 0 ? ['✗', 'bad'] : isUndecided ? ['…', 'odd'] : ['✓', 'good'];
+  const [sign, tone] = violations > 0 ? (['✗', 'bad'] as const) : isUndecided ? ['…', 'odd'] : ['✓', 'good'];
+  const found = violations === 0 ? 'No violation' : many(violations, 'violation');
+  const title = `${found} in ${many(checked, 'checked operation')} of ${many(monitor.keys, 'key')}`;
   const facts: [value: number, words: string][] = [
     [undecided, 'undecided'],
     [operations - checked - undecided, 'not yet checked'],
@@ -19,21 +21,12 @@ export function MonitorPage({ head, monitor }: { head: IndexHead; monitor: Monit
   const others = facts.filter(([value]) => value > 0).map(([value, words]) => `, ${count(value)} ${words}`);
   return (
     <div class="index">
-      <header class={`banner ${tone}`}>
-        <div class="verdict">
-          <h1>
-            <span aria-hidden="true">{sign}</span> {violations === 0 ? 'No violation' : many(violations, 'violation')}{' '}
-            in {many(checked, 'checked operation')} of {many(monitor.keys, 'key')}
-          </h1>
-          <p>
-            {brief(monitor.lag, 40)} behind{others.join('')}. <code>{brief(monitor.spec, 80)}</code>,{' '}
-            {brief(head.name, 160)}
-          </p>
-        </div>
-        <p class="tools">
-          <ThemeButton /> <HelpButton />
+      <ManyBanner sign={sign} tone={tone} title={title}>
+        <p>
+          {brief(monitor.lag, 40)} behind{others.join('')}. <code>{brief(monitor.spec, 80)}</code>,{' '}
+          {brief(head.name, 160)}
         </p>
-      </header>
+      </ManyBanner>
       <main id="main" tabIndex={-1}>
         <Section id="h-alerts" title="Alerts" note={alerts.length > 0 ? 'newest first, times in UTC' : null}>
           {alerts.length === 0 ? <p class="card">None.</p> : <Alerts monitor={monitor} />}
@@ -74,35 +67,27 @@ export function MonitorPage({ head, monitor }: { head: IndexHead; monitor: Monit
 
 function Alerts({ monitor: { alerts, violations } }: { monitor: Monitored }) {
   return (
-    <div class="scroll card" tabIndex={0} role="region" aria-label="Table of alerts">
-      <table class="alerts">
-        <thead>
-          <tr>
-            {['time', 'key', 'what happened', 'page'].map(title => (
-              <th scope="col">{title}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          <Few
-            items={alerts}
-            most={60}
-            draw={({ at, kind, key, sentence, page }) => (
-              <tr>
-                <td class="number">{date(at, true)}</td>
-                <td>
-                  <code>{brief(key, 80)}</code>
-                </td>
-                <td>
-                  {kind !== 'violation' && <b>{brief(kind, 20)}: </b>}
-                  <Sentence text={sentence} width={300} />
-                </td>
-                <td>{page !== null && <a href={page}>{page.replace(/\.html$/, '')}</a>}</td>
-              </tr>
-            )}
-          />
-        </tbody>
-      </table>
+    <div class="card">
+      <Table name="Table of alerts" kind="alerts" columns={['time', 'key', 'what happened', 'page']}>
+        <Few
+          items={alerts}
+          most={60}
+          columns={4}
+          draw={({ at, kind, key, sentence, page }) => (
+            <tr>
+              <td class="number">{date(at, true)}</td>
+              <td>
+                <code>{brief(key, 80)}</code>
+              </td>
+              <td>
+                {kind !== 'violation' && <b>{brief(kind, 20)}: </b>}
+                <Sentence text={sentence} width={300} />
+              </td>
+              <td>{page !== null && <a href={page}>{page.replace(/\.html$/, '')}</a>}</td>
+            </tr>
+          )}
+        />
+      </Table>
       {violations > alerts.length && <p class="quiet">{count(violations - alerts.length)} earlier ones</p>}
     </div>
   );

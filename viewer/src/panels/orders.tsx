@@ -9,8 +9,9 @@ import { type StuckView, stuckIn } from '../data/verdict.ts';
 import { ending, report, states, step } from '../state.ts';
 import { brief, count, letter, many } from '../text.ts';
 import { assume, fitting } from './focus.ts';
-import { choose, liveHistory, openMenu, showStep, ways } from './local.ts';
+import { choose, liveHistory, menuOf, showStep, ways } from './local.ts';
 import { reasonText } from './outcome.ts';
+import { Button } from './parts.tsx';
 
 /** Maximum number of columns. */
 const COLUMNS = 24;
@@ -91,8 +92,7 @@ export function Orders() {
           const isOpen = !folded.value.has(group.key);
           return (
             <li>
-              <button
-                type="button"
+              <Button
                 class="fold"
                 aria-expanded={isOpen}
                 onClick={() => {
@@ -104,7 +104,7 @@ export function Orders() {
               >
                 {isOpen ? '▾' : '▸'} {many(group.ways.length, 'order')} stuck
                 {group.title && ` because ${brief(group.title, 160)}`}
-              </button>
+              </Button>
             </li>
           );
         })}
@@ -117,14 +117,13 @@ export function Orders() {
                 <th scope="col">step</th>
                 {columns.map(way => (
                   <th scope="col">
-                    <button
-                      type="button"
+                    <Button
                       class={`letter ${way === ending.value ? 'chosen' : ''}`}
                       aria-pressed={way === ending.value}
                       onClick={() => choose(way)}
                     >
                       {way + 1}
-                    </button>{' '}
+                    </Button>{' '}
                     → {letter(verdict.interpretations[way]?.state ?? 0)}
                   </th>
                 ))}
@@ -143,9 +142,9 @@ export function Orders() {
                 <tr>
                   <th scope="row">…</th>
                   <td colSpan={columns.length}>
-                    <button type="button" class="more" onClick={() => (moreRows.value += ROWS)}>
+                    <Button class="more" onClick={() => (moreRows.value += ROWS)}>
                       {count(depth - rows)} more steps
-                    </button>
+                    </Button>
                   </td>
                 </tr>
               )}
@@ -155,9 +154,9 @@ export function Orders() {
                   {common === 0 ? (
                     'initial state'
                   ) : (
-                    <button type="button" class="op" onClick={() => void showStep(common - 1)}>
+                    <Button class="op" onClick={() => void showStep(common - 1)}>
                       last common step
-                    </button>
+                    </Button>
                   )}
                 </td>
               </tr>
@@ -202,18 +201,9 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
     <td
       colSpan={ways.length}
       class={`${ways.includes(ending.value) ? 'chosen' : ''} ${chosen ? 'active' : ''}`}
-      onContextMenu={event => {
-        event.preventDefault();
-        openMenu({
-          x: event.clientX,
-          y: event.clientY,
-          ...(op ? { name: op.name } : {}),
-          ...(id && !taken.partway ? { state: id } : {}),
-        });
-      }}
+      onContextMenu={menuOf({ ...(op ? { name: op.name } : {}), ...(id && !taken.partway ? { state: id } : {}) })}
     >
-      <button
-        type="button"
+      <Button
         class="op"
         onClick={() => {
           if (!ways.includes(ending.value)) choose(first);
@@ -222,22 +212,21 @@ function Cell({ ways, at, common }: { ways: number[]; at: number; common: number
       >
         {op ? brief(`${op.name} ${op.text}`, 48) : '…'}
         {taken.partway && ' (continues)'}
-      </button>
+      </Button>
       {last !== null && (
         <b class="quiet" title={`State ${letter(last)} (${id})`}>
           → {letter(last)}
         </b>
       )}
       {id && op && !taken.partway && (
-        <button
-          type="button"
+        <Button
           class="small"
           title={`Assume the state after this step (${id}): hides orders that do not pass through it`}
           aria-label={`Assume the state after ${brief(op.name, 40)}`}
           onClick={() => void assume(`${op.name} = ${id}`)}
         >
           assume
-        </button>
+        </Button>
       )}
     </td>
   );

@@ -2,7 +2,6 @@
 
 import type { Conjunct, Guard, Outcome, Report, Why } from '../data/types.ts';
 
-/** The sign, word and tone of an outcome. */
 export function glyph(outcome: Outcome): { sign: string; word: string; tone: string } {
   if (outcome === 'true') return { sign: '✓', word: 'TRUE', tone: 'good' };
   if (outcome === 'false') return { sign: '✗', word: 'FALSE', tone: 'bad' };
@@ -14,7 +13,6 @@ export function glyph(outcome: Outcome): { sign: string; word: string; tone: str
 
 const GRAVITY = ['bad', 'odd', 'good', 'quiet'];
 
-/** The most severe outcome. */
 export function gravest(outcomes: Outcome[]): Outcome {
   const rank = (outcome: Outcome) => GRAVITY.indexOf(glyph(outcome).tone);
   return outcomes.reduce(
@@ -23,11 +21,15 @@ export function gravest(outcomes: Outcome[]): Outcome {
   );
 }
 
+interface Group {
+  outcome: Outcome;
+  values: { text: string; value: string }[];
+  at: number[];
+}
+
 /** Groups states (as indices into those of the reason) by outcome and values of a conjunct. */
-export function groups(
-  conjunct: Conjunct,
-): { outcome: Outcome; values: { text: string; value: string }[]; at: number[] }[] {
-  const found = new Map<string, { outcome: Outcome; values: { text: string; value: string }[]; at: number[] }>();
+export function groups(conjunct: Conjunct): Group[] {
+  const found = new Map<string, Group>();
   conjunct.outcomes.forEach((outcome, at) => {
     const values = conjunct.values.flatMap(({ text, values }) => {
       const value = values[at];

@@ -1,26 +1,28 @@
 // Small shared components: operation button, source location button, copy button, command line.
 
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { OpRef, Report, Span } from '../data/types.ts';
-import { brief, lineOf } from '../text.ts';
-import { copy, liveHistory, openMenu, showOp, showOperation, showSpec } from './local.ts';
+import { showOperation } from '../state.ts';
+import { base, brief, count, lineOf } from '../text.ts';
+import { copy, liveHistory, menuOf, showOp, showSpec } from './local.ts';
+
+/** A button that submits no form. */
+export function Button(props: JSX.IntrinsicElements['button']) {
+  return <button type="button" {...props} />;
+}
 
 /** A button for an operation; selects it in the timeline. */
 export function OpButton({ name, label, width = 90, act }: OpButtonProps) {
   return (
-    <button
-      type="button"
+    <Button
       class="op"
       title={`${brief(name, 80)}: show in the timeline`}
       onClick={act}
-      onContextMenu={event => {
-        event.preventDefault();
-        openMenu({ x: event.clientX, y: event.clientY, name });
-      }}
+      onContextMenu={menuOf({ name })}
     >
       {brief(label, width)}
-    </button>
+    </Button>
   );
 }
 
@@ -51,26 +53,22 @@ export function Place({ report, span, kind = 'link' }: { report: Report; span: S
   const source = report.sources[span.source];
   if (!source) return null;
   const { line, column } = lineOf(source.text, span.start);
-  const name = source.path.split('/').pop() ?? source.path;
   return (
-    <button
-      type="button"
+    <Button
       class={kind}
       title={`${brief(source.path, 300)}:${line}:${column}: show in the specification`}
       onClick={() => showSpec(span)}
     >
-      {kind === 'number' ? <span class="offscreen">line </span> : `${brief(name, 60)}:`}
+      {kind === 'number' ? <span class="offscreen">line </span> : `${brief(base(source.path), 60)}:`}
       {line}
-    </button>
+    </Button>
   );
 }
 
-/** A button that copies a text to the clipboard. */
 export function Copy({ text, what, label = 'Copy' }: { text: string; what: string; label?: string }) {
   const [done, setDone] = useState(false);
   return (
-    <button
-      type="button"
+    <Button
       class="small"
       aria-label={label === 'Copy' && !done ? `Copy ${what}` : undefined}
       onClick={async () => {
@@ -79,11 +77,10 @@ export function Copy({ text, what, label = 'Copy' }: { text: string; what: strin
       }}
     >
       {done ? 'Copied' : label}
-    </button>
+    </Button>
   );
 }
 
-/** A command line with a copy button. */
 export function Command({ what, line }: { what: string; line: string }) {
   return (
     <li class="command">
@@ -96,7 +93,6 @@ export function Command({ what, line }: { what: string; line: string }) {
   );
 }
 
-/** A section with a title, and a note beside it. */
 export function Section({ title, id, note, children }: SectionProps) {
   return (
     <section aria-labelledby={id}>
@@ -121,13 +117,7 @@ export function Table({ name, kind, columns, children }: TableProps) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={name}>
       <table class={kind}>
-        <thead>
-          <tr>
-            {columns.map(column => (
-              <th scope="col">{column}</th>
-            ))}
-          </tr>
-        </thead>
+        <Head columns={columns} />
         <tbody>{children}</tbody>
       </table>
     </div>
@@ -137,12 +127,28 @@ export function Table({ name, kind, columns, children }: TableProps) {
 interface TableProps {
   name: string;
   kind: string;
-  columns: string[];
+  columns: ComponentChildren[];
   children: ComponentChildren;
 }
 
+export function Head({ columns }: { columns: ComponentChildren[] }) {
+  return (
+    <thead>
+      <tr>
+        {columns.map(column => (
+          <th scope="col">{column}</th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+export function Unseen({ children }: { children: ComponentChildren }) {
+  return <span class="offscreen">{children}</span>;
+}
+
 /** A label and its value, in a list of class `facts`. */
-export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+export function Fact({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
   return (
     <div>
       <dt>{name}</dt>
@@ -191,27 +197,30 @@ export function RunLink({ id, page }: { id: string; page: string | null }) {
   return isSafe ? <a href={page}>{brief(id, 24)}</a> : <span>{brief(id, 24)}</span>;
 }
 
-/** A list cut to at most `most` items, with a button for more. */
-export function Few<T>({
-  items,
-  most,
-  draw,
-}: {
-  items: T[];
-  most: number;
-  draw: (item: T, at: number) => ComponentChildren;
-}) {
+/** The items of a list, or the rows of a table of `columns`: at most `most`, with a button for more. */
+export function Few<T>({ items, most, draw, columns }: FewProps<T>) {
   const [shown, setShown] = useState(most);
+  const more = items.length > shown && (
+    <Button class="more" onClick={() => setShown(shown + 100)}>
+      {count(items.length - shown)} more
+    </Button>
+  );
   return (
     <>
       {items.slice(0, shown).map(draw)}
-      {items.length > shown && (
-        <li class="rest">
-          <button type="button" class="more" onClick={() => setShown(shown + 100)}>
-            {items.length - shown} more
-          </button>
-        </li>
+      {more && !columns && <li class="rest">{more}</li>}
+      {more && columns && (
+        <tr>
+          <td colSpan={columns}>{more}</td>
+        </tr>
       )}
     </>
   );
+}
+
+interface FewProps<T> {
+  items: T[];
+  most: number;
+  draw: (item: T, at: number) => ComponentChildren;
+  columns?: number;
 }

@@ -3,13 +3,13 @@
 
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Access, accessesOf, accessOf, base, operationsOf, statementOf, waitsOf } from '../data/schedule.ts';
+import { type Access, accessesOf, accessOf, operationsOf, statementOf, waitsOf } from '../data/schedule.ts';
 import type { InterleavedStep, Interleaving } from '../data/types.ts';
 import { history, report, run, selection } from '../state.ts';
-import { brief, many } from '../text.ts';
+import { base, brief, many } from '../text.ts';
 import { endingOf } from './headline.ts';
-import { showOperation } from './local.ts';
-import { Sentence } from './parts.tsx';
+import { showNamed } from './local.ts';
+import { Button, Sentence } from './parts.tsx';
 
 /** Rows shown at once; a schedule with more steps is best made smaller. */
 const MOST = 1000;
@@ -23,7 +23,6 @@ interface Line {
   number: number;
   step: InterleavedStep | null;
   odd: { code: string; effect: string; place: string | null; isBad: boolean } | null;
-  /** The words below it. */
   note?: string;
 }
 
@@ -141,8 +140,7 @@ export function ScheduleTab() {
 /** Selects a step, and its operation in the timeline. */
 async function choose(number: number, operation: string | null): Promise<void> {
   chosenStep.value = number;
-  const place = operation === null ? null : await history.value?.place(operation);
-  if (place != null) await showOperation(place);
+  if (operation !== null) await showNamed(operation);
 }
 
 const MARKS = { call: '▶ ', return: '◀ ', inside: '' };
@@ -151,8 +149,7 @@ function Step({ step, lane, isOf, operation }: StepProps) {
   const { code, effect } = statementOf(step);
   const kind = step.fails ? 'bad' : step.meets ? 'meets' : step.kind;
   return (
-    <button
-      type="button"
+    <Button
       class={`step ${kind} ${isOf ? 'of' : ''}`}
       style={{ gridColumn: lane + 2 }}
       title={brief([step.text, step.function].filter(Boolean).join(' in '), 300)}
@@ -164,7 +161,7 @@ function Step({ step, lane, isOf, operation }: StepProps) {
       </code>
       {effect && <span class="effect">{brief(effect, 80)}</span>}
       {step.place && <span class="place">{brief(base(step.place), 60)}</span>}
-    </button>
+    </Button>
   );
 }
 

@@ -6,7 +6,7 @@ import { lanes } from '../timeline/picture.ts';
 import { Dropdown } from './dropdown.tsx';
 
 const open = signal(false);
-const WIDTHS = [40, 80, 160, 400, 2000];
+const WIDTHS = [40, 80, 160, 400, 2000].map((width): [number, string] => [width, `${width} characters`]);
 
 const ORDERS: [typeof laneOrder.value, string][] = [
   ['name', 'by name'],
@@ -19,7 +19,6 @@ const THEMES: [Theme, string][] = [
   ['dark', 'dark'],
 ];
 
-/** A button that opens the settings. */
 export function Settings() {
   const idle = lanes.value?.idle ?? 0;
   return (
@@ -32,17 +31,12 @@ export function Settings() {
     >
       <div class="menu settings" role="group" aria-label="Settings">
         {history.value?.hasNodes && (
-          <label>
-            Lanes
-            <select
-              value={lanes.value?.order ?? 'name'}
-              onChange={event => (laneOrder.value = event.currentTarget.value as typeof laneOrder.value)}
-            >
-              {ORDERS.map(([order, title]) => (
-                <option value={order}>{title}</option>
-              ))}
-            </select>
-          </label>
+          <Select
+            title="Lanes"
+            value={lanes.value?.order ?? 'name'}
+            options={ORDERS}
+            set={to => (laneOrder.value = to)}
+          />
         )}
         {idle > 0 && (
           <label class="check">
@@ -54,26 +48,30 @@ export function Settings() {
             Hide lanes without a part in the failure
           </label>
         )}
-        <label>
-          Values up to
-          <select
-            value={String(valueWidth.value)}
-            onChange={event => (valueWidth.value = Number(event.currentTarget.value))}
-          >
-            {WIDTHS.map(width => (
-              <option value={String(width)}>{width} characters</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Theme
-          <select value={theme.value} onChange={event => (theme.value = event.currentTarget.value as Theme)}>
-            {THEMES.map(([name, title]) => (
-              <option value={name}>{title}</option>
-            ))}
-          </select>
-        </label>
+        <Select title="Values up to" value={valueWidth.value} options={WIDTHS} set={to => (valueWidth.value = to)} />
+        <Select title="Theme" value={theme.value} options={THEMES} set={to => (theme.value = to)} />
       </div>
     </Dropdown>
   );
+}
+
+/** A choice among a few values. */
+function Select<T extends string | number>({ title, value, options, set }: SelectProps<T>) {
+  return (
+    <label>
+      {title}
+      <select value={value} onChange={event => set(options[event.currentTarget.selectedIndex]![0])}>
+        {options.map(([each, name]) => (
+          <option value={each}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface SelectProps<T> {
+  title: string;
+  value: T;
+  options: [value: T, name: string][];
+  set: (value: T) => void;
 }

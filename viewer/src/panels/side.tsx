@@ -18,10 +18,8 @@ import { AllMissed, Missed, Unexplained } from './views.tsx';
 import { Reasons, Violated } from './why.tsx';
 import { checkAgain, nameOf } from './words.ts';
 
-/** The title of the reasons for a rejection. */
 const RULE = 'The rule it breaks';
 
-/** The side panel. */
 export function Side({ head: { report, run } }: { head: RunHead }) {
   const verdict = verdictView(report);
   const failure = endingOf(report, run);
@@ -93,8 +91,8 @@ function Stuck({ report, stuck }: { report: Report; stuck: StuckView }) {
       {states.length > 0 && !report.closest_run && (
         <Section
           id="h-states"
-          title="Possible states just before it"
-          note={states.length === 1 ? 'the only one' : `${count(states.length)}, differences are marked`}
+          title="Possible states before it"
+          note={states.length === 1 ? 'the only one' : `${count(states.length)}, which differ`}
         >
           <Possible states={states} choosable={choosable} groups={stuck.groups} />
         </Section>
@@ -122,7 +120,7 @@ function Views({ report, rejection: { views, holds } }: { report: Report; reject
             <Section
               id={`h-states-${at}`}
               title={`States that ${nameOf(report, op)} may see`}
-              note={states.length === 1 ? 'the only one' : `${count(states.length)}, differences are marked`}
+              note={states.length === 1 ? 'the only one' : `${count(states.length)}, which differ`}
             >
               <Possible states={states} choosable={[]} />
             </Section>

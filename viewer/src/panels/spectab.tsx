@@ -3,10 +3,11 @@
 import type { Outcome, Report, Span } from '../data/types.ts';
 import { verdictView } from '../data/verdict.ts';
 import { report } from '../state.ts';
-import { brief, unitOfByte, visible } from '../text.ts';
+import { base, brief, unitOfByte, visible } from '../text.ts';
 import { openBefore, type Token, tokensOf } from './highlight.ts';
 import { specAt } from './local.ts';
 import { glyph, gravest } from './outcome.ts';
+import { Button } from './parts.tsx';
 import { Rows } from './virtual.tsx';
 
 interface Mark {
@@ -91,14 +92,13 @@ export function SpecTab() {
       {about.sources.length > 1 && (
         <div class="sources" role="group" aria-label="Sources">
           {about.sources.slice(0, 40).map((source, place) => (
-            <button
-              type="button"
+            <Button
               class="small"
               aria-pressed={place === at.source}
               onClick={() => (specAt.value = { source: place, line: 0 })}
             >
-              {brief(source.path.split('/').pop() ?? source.path, 40)}
-            </button>
+              {brief(base(source.path), 40)}
+            </Button>
           ))}
         </div>
       )}

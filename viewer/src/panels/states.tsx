@@ -7,20 +7,17 @@ import type { State, StateGroup } from '../data/types.ts';
 import { ending, states as known } from '../state.ts';
 import { brief, letter, many } from '../text.ts';
 import { fitting } from './focus.ts';
-import { choose, openMenu, ways } from './local.ts';
-import { Few } from './parts.tsx';
+import { choose, menuOf, ways } from './local.ts';
+import { Button, Few } from './parts.tsx';
 import { Marked, marked, Value } from './value.tsx';
 
-/** The states. `choosable` has the interpretation that leads to each, -1 for none. */
-export function Possible({
-  states,
-  choosable,
-  groups,
-}: {
+interface Listed {
   states: State[];
+  /** The interpretation that leads to each, -1 for none. */
   choosable: number[];
-  groups?: StateGroup[] | null | undefined;
-}) {
+}
+
+export function Possible({ states, choosable, groups }: Listed & { groups?: StateGroup[] | null | undefined }) {
   const grouped = (groups ?? [])
     .map(group => ({ ...group, states: group.states.filter(at => states[at] !== undefined) }))
     .filter(group => group.states.length > 0);
@@ -33,11 +30,7 @@ export function Possible({
   return (
     <>
       <ul>
-        <Few
-          items={grouped}
-          most={8}
-          draw={group => <Group states={states} group={group} choosable={choosable} total={states.length} />}
-        />
+        <Few items={grouped} most={8} draw={group => <Group states={states} group={group} choosable={choosable} />} />
       </ul>
       {left.length > 0 && <Folded states={states} shown={left} choosable={choosable} word="other state" />}
     </>
@@ -45,17 +38,8 @@ export function Possible({
 }
 
 /** A group: the values that its states have in common, one of them, and the others folded. */
-function Group({
-  states,
-  group,
-  choosable,
-  total,
-}: {
-  states: State[];
-  group: StateGroup;
-  choosable: number[];
-  total: number;
-}) {
+function Group({ states, group, choosable }: Listed & { group: StateGroup }) {
+  const total = states.length;
   const [first, ...rest] = group.states;
   return (
     <li class="card stategroup">
@@ -82,22 +66,12 @@ function Group({
 }
 
 /** States that are drawn once they are unfolded: there may be hundreds. */
-function Folded({
-  states,
-  shown,
-  choosable,
-  word,
-}: {
-  states: State[];
-  shown: number[];
-  choosable: number[];
-  word: string;
-}) {
+function Folded({ word, ...list }: Listed & { shown: number[]; word: string }) {
   const [open, setOpen] = useState(false);
   return (
     <details onToggle={event => setOpen(event.currentTarget.open)}>
-      <summary>{many(shown.length, word)}</summary>
-      {open && <StateList states={states} shown={shown} choosable={choosable} />}
+      <summary>{many(list.shown.length, word)}</summary>
+      {open && <StateList {...list} />}
     </details>
   );
 }
@@ -110,7 +84,7 @@ function isFunction(names: string[], at: number, states: State[]): boolean {
 }
 
 /** Some of the states; choosing one chooses the interpretation that leads there. */
-function StateList({ states, shown, choosable }: { states: State[]; shown: number[]; choosable: number[] }) {
+function StateList({ states, shown, choosable }: Listed & { shown: number[] }) {
   const [every, setEvery] = useState(false);
   const names = states[0]?.variables.map(field => field.name) ?? [];
   // Comparing many states is slow, and the result does not depend on the choice.
@@ -137,8 +111,7 @@ function StateList({ states, shown, choosable }: { states: State[]; shown: numbe
           const out = canChoose && fits !== null && !fits.includes(way);
           return (
             <li class={`${chosen ? 'chosen' : ''} ${out ? 'pruned' : ''}`}>
-              <button
-                type="button"
+              <Button
                 class="letter"
                 aria-pressed={chosen}
                 disabled={!canChoose}
@@ -146,13 +119,10 @@ function StateList({ states, shown, choosable }: { states: State[]; shown: numbe
                   !canChoose ? `state ${state.id}` : `Show the order that leads to state ${letter(at)} (${state.id})`
                 }
                 onClick={() => choose(way)}
-                onContextMenu={event => {
-                  event.preventDefault();
-                  openMenu({ x: event.clientX, y: event.clientY, state: state.id, ...(canChoose ? { way } : {}) });
-                }}
+                onContextMenu={menuOf({ state: state.id, ...(canChoose ? { way } : {}) })}
               >
                 {letter(at)}
-              </button>
+              </Button>
               <dl>
                 {names.map((name, variable) =>
                   hidden > 0 && same[variable] && !every ? null : (
@@ -171,9 +141,9 @@ function StateList({ states, shown, choosable }: { states: State[]; shown: numbe
       />
       {hidden > 0 && (
         <li class="rest">
-          <button type="button" class="more" aria-pressed={every} onClick={() => setEvery(!every)}>
+          <Button class="more" aria-pressed={every} onClick={() => setEvery(!every)}>
             {every ? 'hide equal variables' : `${many(hidden, 'variable')} equal in all states`}
-          </button>
+          </Button>
         </li>
       )}
     </ul>

@@ -23,9 +23,9 @@ import { brief, count } from '../text.ts';
 import { assume } from './focus.ts';
 import { liveHistory } from './local.ts';
 import { Logged } from './logged.tsx';
-import { Copy } from './parts.tsx';
+import { Button, Copy, Few, Head, Unseen } from './parts.tsx';
 import { Pieces } from './steps.tsx';
-import { columnsOf, isTable, type Node, parseValue, print } from './tla.ts';
+import { columnsOf, isTable, type Keyed, parseValue, print } from './tla.ts';
 import { Value } from './value.tsx';
 
 const hideSame = signal(false);
@@ -63,9 +63,9 @@ export function StateTab() {
           hide unchanged
         </label>
         {id && op && !taken?.partway && (
-          <button type="button" class="small" onClick={() => void assume(`${op.name} = ${id}`)}>
+          <Button class="small" onClick={() => void assume(`${op.name} = ${id}`)}>
             Assume this state
-          </button>
+          </Button>
         )}
         {after && <Copy text={variables.map((name, at) => `/\\ ${name} = ${after[at]}`).join('\n')} what="state" />}
       </div>
@@ -83,22 +83,14 @@ export function StateTab() {
         <p class="quiet">
           States after steps {count(known.earlier.part.first)} to {count(known.earlier.part.until)} are loaded in
           addition to the latest.{' '}
-          <button type="button" class="small" onClick={showLatestStates}>
+          <Button class="small" onClick={showLatestStates}>
             Latest states
-          </button>
+          </Button>
         </p>
       )}
       {after && (
         <table class="variables">
-          <thead>
-            <tr>
-              <th scope="col">
-                <span class="offscreen">Change</span>
-              </th>
-              <th scope="col">Variable</th>
-              <th scope="col">Value</th>
-            </tr>
-          </thead>
+          <Head columns={[<Unseen>Change</Unseen>, 'Variable', 'Value']} />
           <tbody>
             {variables.map((name, variable) =>
               hideSame.value && !changed[variable] ? null : (
@@ -129,13 +121,12 @@ function Unknown({ at }: { at: number }) {
     <p class="quiet">
       Only states after steps {count(first)} to {count(until)} are loaded.{' '}
       {run.value?.served ? (
-        <button
-          type="button"
+        <Button
           class="small"
           onClick={() => void showStatesUntil(Math.min(at + 200, history.value?.timeline.steps ?? at))}
         >
           Load states around step #{count(at + 1)}
-        </button>
+        </Button>
       ) : (
         '`omnilink view` shows all of them: see the commands on the right.'
       )}
@@ -143,7 +134,6 @@ function Unknown({ at }: { at: number }) {
   );
 }
 
-/** A value and its change. */
 function Shown({ before, after }: { before: string | null; after: string }) {
   const node = parseValue(after);
   if (isTable(node)) {
@@ -154,17 +144,9 @@ function Shown({ before, after }: { before: string | null; after: string }) {
   return <Value text={after} width={600} />;
 }
 
-function Table({
-  node,
-  before,
-  marks,
-}: {
-  node: Node & { kind: 'record' | 'function' };
-  before: (Node & { kind: 'record' | 'function' }) | null;
-  marks: boolean;
-}) {
-  const [all, setAll] = useState(false);
+function Table({ node, before, marks }: { node: Keyed; before: Keyed | null; marks: boolean }) {
   const columns = columnsOf(node);
+  const wide = columns?.length ?? 1;
   const old = new Map((before?.entries ?? []).map(({ key, value }) => [key, print(value)]));
   const keys = new Set(node.entries.map(({ key }) => key));
   const gone = marks && before ? before.entries.filter(({ key }) => !keys.has(key)) : [];
@@ -175,65 +157,47 @@ function Table({
     return { key, value, was, now, mark };
   });
   const kept = hideSame.value && marks && before ? rows.filter(row => row.mark !== '') : rows;
-  const shown = all ? kept.slice(0, 2000) : kept.slice(0, ROWS);
   return (
     <table class="function">
-      {columns && (
-        <thead>
-          <tr>
-            <th scope="col">
-              <span class="offscreen">Change</span>
-            </th>
-            <th scope="col">key</th>
-            {columns.map(column => (
-              <th scope="col">{brief(column, 40)}</th>
-            ))}
-          </tr>
-        </thead>
-      )}
+      {columns && <Head columns={[<Unseen>Change</Unseen>, 'key', ...columns.map(column => brief(column, 40))]} />}
       <tbody>
-        {shown.map(row => (
-          <tr class={row.mark}>
-            <td class="mark">{row.mark}</td>
-            <th scope="row">{brief(row.key, 60)}</th>
-            {columns && row.value.kind === 'record' ? (
-              row.value.entries.map(({ value }) => (
+        <Few
+          items={kept}
+          most={ROWS}
+          columns={wide + 2}
+          draw={row => (
+            <tr class={row.mark}>
+              <td class="mark">{row.mark}</td>
+              <th scope="row">{brief(row.key, 60)}</th>
+              {columns && row.value.kind === 'record' ? (
+                row.value.entries.map(({ value }) => (
+                  <td>
+                    <Value text={print(value)} />
+                  </td>
+                ))
+              ) : (
                 <td>
-                  <Value text={print(value)} />
+                  {row.mark === 'M' && row.was !== undefined ? (
+                    <Pieces before={row.was} after={row.now} width={200} />
+                  ) : (
+                    <Value text={row.now} />
+                  )}
                 </td>
-              ))
-            ) : (
-              <td>
-                {row.mark === 'M' && row.was !== undefined ? (
-                  <Pieces before={row.was} after={row.now} width={200} />
-                ) : (
-                  <Value text={row.now} />
-                )}
-              </td>
-            )}
-          </tr>
-        ))}
+              )}
+            </tr>
+          )}
+        />
         {gone.slice(0, ROWS).map(({ key, value }) => (
           <tr class="D">
             <td class="mark">D</td>
             <th scope="row">
               <del>{brief(key, 60)}</del>
             </th>
-            <td colSpan={columns?.length ?? 1}>
+            <td colSpan={wide}>
               <del>{brief(print(value), 200)}</del>
             </td>
           </tr>
         ))}
-        {kept.length > shown.length && (
-          <tr>
-            <td />
-            <td colSpan={2}>
-              <button type="button" class="more" onClick={() => setAll(true)}>
-                {count(kept.length - shown.length)} more
-              </button>
-            </td>
-          </tr>
-        )}
       </tbody>
     </table>
   );
@@ -273,8 +237,7 @@ function Watch() {
       {watch.value.map(expression => (
         <span class="chip">
           <code>{brief(expression, 80)}</code>
-          <button
-            type="button"
+          <Button
             aria-label={`Stop watching ${brief(expression, 80)}`}
             onClick={() => {
               watch.value = watch.value.filter(each => each !== expression);
@@ -282,7 +245,7 @@ function Watch() {
             }}
           >
             ×
-          </button>
+          </Button>
         </span>
       ))}
     </form>

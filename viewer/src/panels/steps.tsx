@@ -28,6 +28,7 @@ import {
   report,
   select,
   selection,
+  showOperation,
   states,
   statusOf,
   statusWords,
@@ -39,9 +40,9 @@ import { brief, count, many, visible } from '../text.ts';
 import { laneNames } from '../timeline/lanes.ts';
 import { rankAmong } from './find.ts';
 import { assume, pending } from './focus.ts';
-import { liveHistory, openMenu, showOperation, showStep, sideWidth, windowWidth } from './local.ts';
+import { liveHistory, openMenu, showStep, sideWidth, windowWidth } from './local.ts';
 import { failing, reasonText } from './outcome.ts';
-import { Op as OpButton, Sentence } from './parts.tsx';
+import { Button, Op as OpButton, Sentence } from './parts.tsx';
 import { Rows } from './virtual.tsx';
 
 const HEIGHT = 24;
@@ -61,12 +62,10 @@ function timeTitle(past: History): string {
   return past.clock === 'ns' ? 'time' : `time (${past.clock ?? 'ticks'})`;
 }
 
-/** True if a place is among the matches. */
 function isMatch(found: ArrayLike<number> | null, place: number): boolean {
   return found !== null && found[rankAmong(found, place)] === place;
 }
 
-/** The list. */
 export function Steps() {
   const past = liveHistory();
   const about = report.value;
@@ -266,8 +265,8 @@ function isDivergent(at: number, common: number): boolean {
 function columns(): { action: number; change: number } {
   const list = windowWidth.value - sideWidth();
   // Numbers of events are short.
-  const spare = history.value?.hasPoints ? 90 : 0;
-  const [others, action] = list > 960 ? [755 - spare, 29] : list > 660 ? [485, 20] : list > 520 ? [375, 18] : [275, 14];
+  const spare = history.value?.hasPoints ? 113 : 0;
+  const [others, action] = list > 960 ? [778 - spare, 29] : list > 660 ? [485, 20] : list > 520 ? [375, 18] : [275, 14];
   return { action, change: Math.max(16, Math.floor((list - others) / 7.6)) };
 }
 
@@ -370,8 +369,7 @@ function Pin({ name, at }: { name: string; at?: number }) {
   const id = at === undefined ? null : (states.value?.id(at + 1, ending.value) ?? null);
   return (
     <>
-      <button
-        type="button"
+      <Button
         tabIndex={-1}
         title="Assume that this operation takes effect before another; choose the other one next"
         aria-label={`Assume ${brief(name, 40)} before another`}
@@ -381,10 +379,9 @@ function Pin({ name, at }: { name: string; at?: number }) {
         }}
       >
         before…
-      </button>
+      </Button>
       {id && (
-        <button
-          type="button"
+        <Button
           tabIndex={-1}
           title={`Assume the state after this step (${id})`}
           aria-label={`Assume the state after ${brief(name, 40)}`}
@@ -394,7 +391,7 @@ function Pin({ name, at }: { name: string; at?: number }) {
           }}
         >
           assume
-        </button>
+        </Button>
       )}
     </>
   );
@@ -454,9 +451,9 @@ function Recent({ report: about }: { report: Report }) {
             </li>
           ))}
       </ol>
-      <button type="button" class="more" onClick={() => select(blocked.value)}>
+      <Button class="more" onClick={() => select(blocked.value)}>
         back to the failing operation
-      </button>
+      </Button>
     </div>
   );
 }

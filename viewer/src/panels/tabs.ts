@@ -22,7 +22,6 @@ export const TABS: Record<string, string> = {
 /** Tabs that are behind *More* unless they are chosen. */
 const MORE = ['latency', 'coverage'];
 
-/** The tabs that have content. */
 export const tabsNow = computed<string[]>(() => {
   const page = run.value;
   if (!page) return [];

@@ -8,6 +8,9 @@ export type Node =
   | { kind: 'set' | 'tuple'; items: Node[] }
   | { kind: 'record' | 'function'; entries: { key: string; value: Node }[] };
 
+/** A value with keys. */
+export type Keyed = Node & { kind: 'record' | 'function' };
+
 const LONGEST = 60_000;
 
 /** Parses a value; null if it is unrecognized or too long. */
@@ -69,7 +72,13 @@ export function parseValue(text: string): Node | null {
   }
 }
 
-/** Prints a value in TLA+ syntax. */
+/** The parts of a function, a record or a sequence by key, as TLA+ prints keys; null for other values. */
+export function partsOf(node: Node): Map<string, Node> | null {
+  if (node.kind === 'record') return new Map(node.entries.map(({ key, value }) => [`"${key}"`, value]));
+  if (node.kind === 'function') return new Map(node.entries.map(({ key, value }) => [key, value]));
+  return node.kind === 'tuple' ? new Map(node.items.map((value, at) => [String(at + 1), value])) : null;
+}
+
 export function print(node: Node): string {
   switch (node.kind) {
     case 'word':
@@ -86,12 +95,12 @@ export function print(node: Node): string {
 }
 
 /** True if a value is drawn as a table. */
-export function isTable(node: Node | null): node is Node & { kind: 'record' | 'function' } {
+export function isTable(node: Node | null): node is Keyed {
   return node !== null && (node.kind === 'record' || node.kind === 'function') && node.entries.length > 0;
 }
 
 /** The columns of a table: the keys of its values, if all are records with the same keys. Null otherwise. */
-export function columnsOf(node: Node & { kind: 'record' | 'function' }): string[] | null {
+export function columnsOf(node: Keyed): string[] | null {
   const first = node.entries[0]?.value;
   if (node.entries.length < 2 || first?.kind !== 'record' || first.entries.length > 8) return null;
   const keys = first.entries.map(({ key }) => key);

@@ -1,7 +1,8 @@
 // The toolbar above the timeline: filter, navigation, scale, sharing; and the line of assumptions.
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { cycle, nextTheme } from '../commands.ts';
+import { COMMANDS, cycle, nextTheme } from '../commands.ts';
 import {
   allAssumed,
   allEndings,
@@ -17,8 +18,6 @@ import {
   scale,
   selection,
   setScale,
-  showFailure,
-  showWhole,
   statusWords,
   theme,
 } from '../state.ts';
@@ -26,71 +25,64 @@ import { brief, count, many, paragraph } from '../text.ts';
 import { drawn } from '../timeline/picture.ts';
 import { enterMatch, isSearching, mistakes, nextMatch, rankAmong } from './find.ts';
 import { assume, assumptions, drop, isChecked, pending, verdictOfFit } from './focus.ts';
-import { dialog, reveal, shownOf, ways } from './local.ts';
-import { Copy } from './parts.tsx';
+import { dialog, shownOf, ways } from './local.ts';
+import { Button, Copy } from './parts.tsx';
 import { checkAgain } from './words.ts';
 
 export function Toolbar() {
   const several = ways.value;
-  const stuck = blocked.value;
-  const goal = stuck !== null ? 'Failure' : 'End';
   return (
     <div class="toolbar" role="group" aria-label="Timeline">
       <h2>The whole history</h2>
       <Filter />
-      <button type="button" title={`Jump to the ${goal.toLowerCase()} (e)`} onClick={showFailure}>
-        {goal} <kbd>e</kbd>
-      </button>
-      {stuck !== null && (
-        <button
-          type="button"
-          title="Go to the earliest step after which the failing operation could be next (r)"
-          onClick={() => void reveal()}
-        >
-          Earliest <kbd>r</kbd>
-        </button>
-      )}
+      <Tool name={blocked.value === null ? 'End' : 'Failure'} letter="e" />
+      <Tool name="Earliest" letter="r" />
       <span class="joined" role="group" aria-label="Scale">
-        <button
-          type="button"
+        <Button
           aria-pressed={scale.value === 'order'}
           title="Space beginnings and ends of operations equally (o)"
           onClick={() => setScale('order')}
         >
           Order
-        </button>
-        <button
-          type="button"
+        </Button>
+        <Button
           aria-pressed={scale.value === 'time'}
           title="Space them by recorded time (o)"
           onClick={() => setScale('time')}
         >
           Time <kbd>o</kbd>
-        </button>
+        </Button>
       </span>
-      <button type="button" title="Show the whole history (0)" onClick={showWhole}>
-        All <kbd>0</kbd>
-      </button>
+      <Tool name="All" letter="0" />
       {several > 1 && (
         <span class="joined" role="group" aria-label="Orders">
-          <button type="button" aria-label="Previous order" onClick={() => cycle(-1)}>
+          <Button aria-label="Previous order" onClick={() => cycle(-1)}>
             ‹
-          </button>
-          <button
-            type="button"
+          </Button>
+          <Button
             aria-pressed={allEndings.value}
             title="Draw all possible orders"
             onClick={() => (allEndings.value = !allEndings.value)}
           >
             {ending.value + 1} of {shownOf(several)}
-          </button>
-          <button type="button" title="Next order (x)" aria-label="Next order" onClick={() => cycle(1)}>
+          </Button>
+          <Button title="Next order (x)" aria-label="Next order" onClick={() => cycle(1)}>
             ›
-          </button>
+          </Button>
         </span>
       )}
     </div>
   );
+}
+
+/** The button of the command with this key. */
+function Tool({ name, letter }: { name: string; letter: string }) {
+  const command = COMMANDS.find(each => each.key === letter)!;
+  return command.when() ? (
+    <Button title={`${command.title} (${letter})`} onClick={command.run}>
+      {name} <kbd>{letter}</kbd>
+    </Button>
+  ) : null;
 }
 
 function Filter() {
@@ -134,24 +126,22 @@ function Filter() {
         </span>
         {filter.value !== '' && (
           <>
-            <button
-              type="button"
+            <Button
               class="small"
               title="Previous match (N, or Shift Enter)"
               aria-label="Previous match"
               onClick={() => void nextMatch(-1)}
             >
               ↑
-            </button>
-            <button
-              type="button"
+            </Button>
+            <Button
               class="small"
               title="Next match (n, or Enter)"
               aria-label="Next match"
               onClick={() => void nextMatch(1)}
             >
               ↓
-            </button>
+            </Button>
           </>
         )}
       </span>
@@ -160,18 +150,17 @@ function Filter() {
 }
 
 /** A button that shows the theme and switches to the next. */
-export function ThemeButton() {
+function ThemeButton() {
   return (
-    <button type="button" title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}`} onClick={nextTheme}>
+    <Button title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}`} onClick={nextTheme}>
       {{ auto: '◐', light: '☀', dark: '☾' }[theme.value]}
-    </button>
+    </Button>
   );
 }
 
 export function HelpButton() {
   return (
-    <button
-      type="button"
+    <Button
       title="Help: keys and terms (?)"
       aria-label="Help"
       onClick={() => {
@@ -179,8 +168,33 @@ export function HelpButton() {
       }}
     >
       ?
-    </button>
+    </Button>
   );
+}
+
+/** The banner of a page about many histories, with `children` below its title. */
+export function ManyBanner({ sign, tone, title, tools, children }: ManyBannerProps) {
+  return (
+    <header class={`banner ${tone}`}>
+      <div class="verdict">
+        <h1>
+          <span aria-hidden="true">{sign}</span> {title}
+        </h1>
+        {children}
+      </div>
+      <p class="tools">
+        {tools} <ThemeButton /> <HelpButton />
+      </p>
+    </header>
+  );
+}
+
+interface ManyBannerProps {
+  sign: string;
+  tone: string;
+  title: ComponentChildren;
+  tools?: ComponentChildren;
+  children: ComponentChildren;
 }
 
 /** The colours and signs that the timeline currently shows, with their meaning. */
@@ -226,18 +240,18 @@ export function Chips() {
       {chips.map(chip => (
         <span class="chip">
           <span class="quiet">{isChecked.value ? 'assuming' : 'showing only'}</span> <code>{brief(chip, 120)}</code>
-          <button type="button" aria-label={`Drop assumption ${brief(chip, 120)}`} onClick={() => drop(chip)}>
+          <Button aria-label={`Drop assumption ${brief(chip, 120)}`} onClick={() => drop(chip)}>
             ×
-          </button>
+          </Button>
         </span>
       ))}
       {waiting && (
         <span class="chip pending">
           Choose the operation that comes {waiting.before ? 'after' : 'before'} {brief(waiting.name, 40)}: in the
           timeline, in the list, or by name <ByName />
-          <button type="button" aria-label="Cancel" onClick={() => (pending.value = null)}>
+          <Button aria-label="Cancel" onClick={() => (pending.value = null)}>
             ×
-          </button>
+          </Button>
         </span>
       )}
       {busy.value && <span class="quiet">checking…</span>}

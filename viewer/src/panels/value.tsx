@@ -4,11 +4,11 @@
 import { useState } from 'preact/hooks';
 import { diff } from '../data/diff.ts';
 import { valueWidth } from '../state.ts';
-import { brief, count, head, visible } from '../text.ts';
+import { brief, count, cutInside, head, visible } from '../text.ts';
+import { Button } from './parts.tsx';
 
 const PIECE = 20_000;
 
-/** A value that may be long. */
 export function Value({ text, width }: { text: string; width?: number }) {
   const [shown, setShown] = useState(0);
   const limit = Math.max(shown, width ?? valueWidth.value);
@@ -17,8 +17,7 @@ export function Value({ text, width }: { text: string; width?: number }) {
   return (
     <span class="value">
       {visible(head(text, limit))}…{' '}
-      <button
-        type="button"
+      <Button
         class="more"
         title={`${count(text.length)} characters`}
         onClick={event => {
@@ -27,7 +26,7 @@ export function Value({ text, width }: { text: string; width?: number }) {
         }}
       >
         {label}
-      </button>
+      </Button>
     </span>
   );
 }
@@ -69,15 +68,12 @@ function against(others: string[], value: string): Stretch[] {
       at += text.length;
     }
   }
-  return join(
-    [...value].reduce<{ at: number; out: Stretch[] }>(
-      ({ at, out }, letter) => {
-        out.push({ text: letter, differs: differs[at] === 1 });
-        return { at: at + letter.length, out };
-      },
-      { at: 0, out: [] },
-    ).out,
-  );
+  let at = 0;
+  const letters = [...value].map(text => {
+    at += text.length;
+    return { text, differs: differs[at - text.length] === 1 };
+  });
+  return join(letters);
 }
 
 /** Merges adjacent stretches, to keep the number of elements small. */
@@ -92,7 +88,7 @@ function join(words: Stretch[]): Stretch[] {
 }
 
 /** Length of equal text kept on either side of a difference. */
-const KEPT = 14;
+const KEPT = 15;
 
 /** A value with differences underlined. Equal text is cut first, so that differences stay visible. */
 export function Marked({ words, width }: { words: Stretch[]; width?: number }) {
@@ -104,7 +100,7 @@ export function Marked({ words, width }: { words: Stretch[]; width?: number }) {
   const runs: Stretch[] = [];
   for (const { text, differs } of words) {
     if (room <= 0) break;
-    const part = long && !all && !differs && words.length > 1 ? cutMiddle(text) : text;
+    const part = long && !all && !differs && words.length > 1 ? cutInside(text, KEPT, KEPT) : text;
     runs.push({ text: brief(part, room), differs });
     room -= part.length;
   }
@@ -114,15 +110,11 @@ export function Marked({ words, width }: { words: Stretch[]; width?: number }) {
       {long && (
         <>
           {room <= 0 && !runs[runs.length - 1]?.text.endsWith('…') && '…'}{' '}
-          <button type="button" class="more" onClick={() => setAll(!all)}>
+          <Button class="more" onClick={() => setAll(!all)}>
             {all ? 'less' : 'more'}
-          </button>
+          </Button>
         </>
       )}
     </span>
   );
-}
-
-function cutMiddle(text: string): string {
-  return text.length <= 2 * KEPT + 3 ? text : `${head(text, KEPT)} … ${text.slice(-KEPT)}`;
 }

@@ -17,15 +17,12 @@ export interface RowsProps {
   count: number;
   height: number;
   columns: number;
-  /** Column headers. */
   header?: ComponentChildren;
   /** The active row; scrolled into view when it changes. */
   active: number | null;
   /** True if the active row is kept off the edges: it is scrolled to the middle. */
   isCentred?: boolean;
-  /** A class for the columns. */
   kind?: string;
-  /** Draws the cells of a row. */
   draw: (row: number) => ComponentChildren;
   rowClass?: (row: number) => string;
   /** True for a row that cannot be active: keys pass over it. */
@@ -36,6 +33,10 @@ export interface RowsProps {
   onMenu?: (row: number, x: number, y: number) => void;
   /** Called with the range of visible rows, to load their data. */
   onVisible?: (first: number, last: number) => void;
+}
+
+function viewOf({ scrollTop, clientHeight }: HTMLElement): { top: number; height: number } {
+  return { top: scrollTop, height: clientHeight || 300 };
 }
 
 export function Rows(props: RowsProps) {
@@ -58,7 +59,7 @@ export function Rows(props: RowsProps) {
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const measure = () => setView({ top: element.scrollTop, height: element.clientHeight || 300 });
+    const measure = () => setView(viewOf(element));
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -78,7 +79,7 @@ export function Rows(props: RowsProps) {
       if (props.isCentred) top = Math.max(0, active - rows / 2);
       else if (Math.abs(top - now) > rows) top = Math.max(0, active - rows / 3);
       element.scrollTop = scaled ? (top / Math.max(1, count - rows)) * scroll : top * height;
-      setView({ top: element.scrollTop, height: element.clientHeight || 300 });
+      setView(viewOf(element));
     }
   }, [active, count, scaled]);
 
@@ -148,9 +149,7 @@ export function Rows(props: RowsProps) {
         role="rowgroup"
         tabIndex={reachable === null ? 0 : -1}
         onKeyDown={onKeyDown}
-        onScroll={event =>
-          setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight || 300 })
-        }
+        onScroll={event => setView(viewOf(event.currentTarget))}
       >
         <div class="spacer" role="presentation" style={{ height: `${total}px` }}>
           <div class="shown" role="presentation" style={{ transform: `translateY(${offset}px)` }}>

@@ -11,12 +11,14 @@ import type { BrokenView } from '../data/verdict.ts';
 import { brief, letter, lineOf, list, many } from '../text.ts';
 import { showOp } from './local.ts';
 import { glyph, gravest, groups, reasonText } from './outcome.ts';
-import { Op, Place, Sentence } from './parts.tsx';
+import { Button, Op, Place, Sentence } from './parts.tsx';
 import { Value } from './value.tsx';
 import { nameOf } from './words.ts';
 
 /** The letters of a line of the side panel. */
-const ROOM = 42;
+const ROOM = 36;
+/** The letters of values of other states that are not folded. */
+const BRIEF = 140;
 /** A conjunct of more characters is cut after some lines. */
 const LONG = 160;
 
@@ -49,14 +51,9 @@ function Conjuncts({ report, conjuncts, states, op }: ConjunctsProps) {
               {op === null ? (
                 <span class="conjunct">{inner}</span>
               ) : (
-                <button
-                  type="button"
-                  class="conjunct"
-                  title="Show the operation in the timeline"
-                  onClick={() => showOp(op)}
-                >
+                <Button class="conjunct" title="Show the operation in the timeline" onClick={() => showOp(op)}>
                   {inner}
-                </button>
+                </Button>
               )}
               {tone !== 'quiet' && tone !== 'good' && <Values conjunct={conjunct} states={states} />}
             </li>
@@ -64,9 +61,9 @@ function Conjuncts({ report, conjuncts, states, op }: ConjunctsProps) {
         })}
       </ul>
       {unreached > 0 && !all && (
-        <button type="button" class="more" onClick={() => setAll(true)}>
+        <Button class="more" onClick={() => setAll(true)}>
           {many(unreached, 'more conjunct')}
-        </button>
+        </Button>
       )}
     </>
   );
@@ -86,7 +83,13 @@ function Values({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
   const first = found.find(({ outcome }) => outcome !== 'true') ?? found[0];
   if (!first) return null;
   const others = found.filter(group => group !== first);
-  const shown = all ? others : others.slice(0, 4);
+  // Long values of other states are folded.
+  let room = BRIEF;
+  const fits = ({ values }: (typeof others)[number]) => {
+    for (const { text, value } of values) room -= text.length + value.length;
+    return room >= 0;
+  };
+  const shown = all ? others : others.filter(fits).slice(0, 4);
   const where = (at: number[]) => `in ${list(at.map(each => letter(states[each] ?? each)))}`;
   const values = first.values.map(({ text, value }) => ({ text, value: spelled(value) }));
   const { word, tone } = glyph(first.outcome);
@@ -100,9 +103,15 @@ function Values({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
           <b class={tone}>→ {word}</b>
         </pre>
       ) : (
-        <Line values={values} word={word} tone={tone} />
+        <p class="outcome">
+          <Line values={values} word={word} tone={tone} />
+        </p>
       )}
-      {error !== null && <p class="outcome">{brief(error, 300)}</p>}
+      {error !== null && (
+        <p class="outcome">
+          <Sentence text={error} width={300} />
+        </p>
+      )}
       {found.length > 1 && <p class="outcome">{where(first.at)}</p>}
       {shown.map(group => (
         <p class="outcome">
@@ -110,9 +119,9 @@ function Values({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
         </p>
       ))}
       {others.length > shown.length && (
-        <button type="button" class="more" onClick={() => setAll(true)}>
+        <Button class="more" onClick={() => setAll(true)}>
           {others.length - shown.length} more
-        </button>
+        </Button>
       )}
     </>
   );
@@ -120,7 +129,7 @@ function Values({ conjunct, states }: { conjunct: Conjunct; states: number[] }) 
 
 function Line({ values, word, tone }: { values: { text: string; value: string }[]; word: string; tone: string }) {
   return (
-    <span class="outcome">
+    <>
       {values.map(({ text, value }, at) => (
         <>
           {at > 0 && ', '}
@@ -129,7 +138,7 @@ function Line({ values, word, tone }: { values: { text: string; value: string }[
       ))}
       {values.length > 0 && ' → '}
       <strong class={tone}>{word}</strong>
-    </span>
+    </>
   );
 }
 
@@ -159,7 +168,6 @@ function Action({ report, guard }: { report: Report; guard: Guard }) {
   );
 }
 
-/** What is wrong in some of the states. */
 function Against({ report, reason, total }: { report: Report; reason: Reason; total: number }) {
   const { why, op } = reason;
   return (
@@ -171,9 +179,9 @@ function Against({ report, reason, total }: { report: Report; reason: Reason; to
         </>
       ) : (
         <p class="words">
-          <button type="button" class="conjunct" title="Show the operation in the timeline" onClick={() => showOp(op)}>
+          <Button class="conjunct" title="Show the operation in the timeline" onClick={() => showOp(op)}>
             {nameOf(report, op)}:
-          </button>{' '}
+          </Button>{' '}
           {why.kind === 'dead' ? (
             'It is legal here, but every order that continues with it gets stuck later.'
           ) : (

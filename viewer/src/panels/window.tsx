@@ -12,10 +12,10 @@ import { AnomalyPart } from './anomaly.tsx';
 import { Bands, room } from './boxes.tsx';
 import { Closest } from './closest.tsx';
 import { liveHistory, notify, showOp } from './local.ts';
+import { Button } from './parts.tsx';
 import { Value } from './value.tsx';
 import { nameOf } from './words.ts';
 
-/** Most operations that are drawn. */
 const MOST = 120;
 
 /** What happened: the smallest part that fails, or the operations that the verdict is about; nothing without any. */
@@ -64,9 +64,9 @@ function Part({ report, part, children }: { report: Report; part: SmallestPart; 
   return (
     <section class="happened" aria-labelledby="h-window">
       <h2>
-        <button type="button" class="small" onClick={() => save(report, part)}>
+        <Button class="small" onClick={() => save(report, part)}>
           Save as JSON Lines
-        </button>
+        </Button>
         <span id="h-window">What happened</span>
         <span class="note"> · {children}</span>
       </h2>

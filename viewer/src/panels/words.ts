@@ -42,7 +42,6 @@ export function assumptionText(report: Report, assumption: Assumption): string {
   }
 }
 
-/** The outcome of a what-if. */
 export function outcomeText(report: Report, outcome: Consequence, assumption: Assumption, from: number): string {
   if (outcome.kind === 'accepted') return 'the whole history is accepted';
   if (outcome.kind === 'inconclusive') return `inconclusive: ${outcome.stop}`;

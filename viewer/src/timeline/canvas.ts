@@ -1,7 +1,7 @@
 // A canvas that fills its parent at the resolution of the screen, and is redrawn at most once per frame when a signal
 // that it depends on changes.
 
-import { effect } from '@preact/signals';
+import { effect, type Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { theme } from '../state.ts';
@@ -12,9 +12,9 @@ export interface Canvas {
   canvas: RefObject<HTMLCanvasElement | null>;
 }
 
-/** `depend` reads the signals that `paint` needs. */
+/** `size` follows the size of the parent. `depend` reads the other signals that `paint` needs. */
 export function useCanvas(
-  resize: (width: number, height: number) => void,
+  size: Signal<{ width: number; height: number }>,
   depend: () => void,
   paint: (pen: CanvasPen) => void,
 ): Canvas {
@@ -44,7 +44,8 @@ export function useCanvas(
     const measure = () => {
       // Hidden, as on paper.
       if (box.clientWidth === 0) return;
-      resize(box.clientWidth, box.clientHeight);
+      const { clientWidth: width, clientHeight: height } = box;
+      if (size.value.width !== width || size.value.height !== height) size.value = { width, height };
       soon();
     };
     const observer = new ResizeObserver(measure);
@@ -70,4 +71,15 @@ export function useCanvas(
     };
   }, []);
   return { host, canvas };
+}
+
+/** Listens to the pointer: `on` adds a handler, `stop` removes all of them. */
+export function listener(target: HTMLElement) {
+  const stop = new AbortController();
+  const on = <K extends keyof HTMLElementEventMap>(
+    name: K,
+    handle: (event: HTMLElementEventMap[K]) => void,
+    passive = true,
+  ) => target.addEventListener(name, handle, { signal: stop.signal, passive });
+  return { on, stop: () => stop.abort() };
 }

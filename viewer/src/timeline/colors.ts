@@ -1,35 +1,7 @@
 // The colours of the canvas, read from the CSS variables, so that a theme is defined once.
 
-export interface Colors {
-  placed: string;
-  placedSoft: string;
-  blocked: string;
-  blockedSoft: string;
-  waiting: string;
-  waitingSoft: string;
-  after: string;
-  afterSoft: string;
-  event: string;
-  eventSoft: string;
-  line: string;
-  text: string;
-  muted: string;
-  bg: string;
-  panel: string;
-  border: string;
-  accent: string;
-  accentSoft: string;
-  /** Colours that tell actions apart. */
-  kind1: string;
-  kind2: string;
-  kind3: string;
-  kind4: string;
-  kind5: string;
-  kind6: string;
-}
-
-/** Defaults for missing CSS variables. */
-const PLAIN: Colors = {
+/** The colours, and their values if a CSS variable is missing. */
+const PLAIN = {
   placed: '#3b5bdb',
   placedSoft: '#dbe4ff',
   blocked: '#c92a2a',
@@ -48,6 +20,7 @@ const PLAIN: Colors = {
   border: '#d7d8dd',
   accent: '#1c7ed6',
   accentSoft: '#d0ebff',
+  /** Colours that tell actions apart. */
   kind1: '#3b5bdb',
   kind2: '#b35c00',
   kind3: '#0b7285',
@@ -56,9 +29,10 @@ const PLAIN: Colors = {
   kind6: '#6b7078',
 };
 
+export type Colors = typeof PLAIN;
+
 let known: { key: string; colors: Colors } | null = null;
 
-/** The current colours. */
 export function readColors(): Colors {
   const key = [
     document.documentElement.dataset.theme,

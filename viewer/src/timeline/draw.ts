@@ -13,7 +13,7 @@
 // An operation that missed others has a hollow dot. While it is selected, the operations that it missed are faded and
 // dashed, those that it saw have a thin outline, and later ones are dimmed.
 
-import type { History, Sight } from '../data/history.ts';
+import { type History, type Sight, sidesOf } from '../data/history.ts';
 import { cutMiddle, nameWithin, shortName } from '../data/short.ts';
 import { OUTCOMES } from '../data/status.ts';
 import type { Ending, Report } from '../data/types.ts';
@@ -30,7 +30,6 @@ import { drawOrder, drawUnlogged } from './order.ts';
 import { cut, letterWidth, type Pen, type Style } from './pen.ts';
 import { AXIS, type Box, compose, type Geometry, halfOf, type Scene, TALL, toX, toY, visibleRows } from './scene.ts';
 
-/** The inputs of a drawing. */
 export interface Picture {
   history: History;
   report: Report;
@@ -43,7 +42,6 @@ export interface Picture {
   blocked: number | null;
   /** What the blocked operation does, such as `breaks AtMostOne`; empty if it is merely blocked. */
   note: string;
-  /** Further blocked operations. */
   failing: number[];
   /** Operations that contradict each other, if that is the failure. */
   contradicting: number[];
@@ -54,6 +52,9 @@ export interface Picture {
   matches: Uint8Array | null;
   statusOf(at: number): Status;
 }
+
+/** Most marks whose status is looked up if operations are too many to be drawn. */
+const SAMPLED = 500;
 
 /** Draws the lanes, and returns what is visible. */
 export function drawLanes(pen: Pen, picture: Picture): Scene {
@@ -66,7 +67,9 @@ export function drawLanes(pen: Pen, picture: Picture): Scene {
     pen.within(left, 0, width - left, height, () => drawAxis(pen, picture, null));
     drawFlights(pen, picture, scene);
     drawEvents(pen, picture);
-    for (const mark of scene.marks) scene.statuses.add(picture.statusOf(mark.at));
+    // The statuses of some marks are enough for the legend; those of all would take as long as the drawing.
+    const stride = Math.ceil(scene.marks.length / SAMPLED);
+    for (let i = 0; i < scene.marks.length; i += stride) scene.statuses.add(picture.statusOf(scene.marks[i]!.at));
     for (const [from, to] of scene.missing) drawMissing(pen, picture, from, to);
     drawUnit(pen, picture);
     pen.rect(left - 0.5, 0, 1, height, { fill: colors.border });
@@ -119,10 +122,8 @@ function extent(picture: Picture, at: number): [number, number] | null {
   if (!chunk) return null;
   const { geometry } = picture;
   const i = at - chunk.first;
-  const order = geometry.scale === 'order';
-  const open = chunk.end[i] === Number.POSITIVE_INFINITY;
-  const from = toX(geometry, order ? chunk.from[i]! : chunk.start[i]!);
-  return [from, open ? geometry.width + 8 : toX(geometry, order ? chunk.to[i]! : chunk.end[i]!)];
+  const [from, to] = sidesOf(chunk, geometry.scale).map(side => toX(geometry, side[i]!)) as [number, number];
+  return [from, chunk.end[i] === Number.POSITIVE_INFINITY ? geometry.width + 8 : to];
 }
 
 function drawBands(pen: Pen, picture: Picture): void {
@@ -195,22 +196,15 @@ interface Heights {
 function heightsOf(scene: Scene, { geometry, lanes }: Picture): Heights {
   const [first, last] = visibleRows(geometry, lanes.shown.length);
   const room = ((last - first) * (geometry.width - geometry.left)) / (scene.boxes.length + scene.marks.length);
-  let count = 0;
-  let sum = 0;
-  let squares = 0;
-  for (const mark of scene.marks) {
-    const value = Math.log(Math.max(mark.mean, 0.25));
+  let [count, sum, squares] = [0, 0, 0];
+  const add = (length: number) => {
+    const value = Math.log(Math.max(length, 0.25));
     count += 1;
     sum += value;
     squares += value * value;
-  }
-  for (const box of scene.boxes) {
-    if (box.open || box.width >= BAR) continue;
-    const value = Math.log(Math.max(box.length, 0.25));
-    count += 1;
-    sum += value;
-    squares += value * value;
-  }
+  };
+  for (const mark of scene.marks) add(mark.mean);
+  for (const box of scene.boxes) if (!box.open && box.width < BAR) add(box.length);
   const middle = sum / Math.max(1, count);
   const spread = Math.sqrt(Math.max(0, squares / Math.max(1, count) - middle * middle));
   return { middle, spread: Math.max(0.08, 2.2 * spread), bar: room < CROWDED ? BAR : 0 };
@@ -242,7 +236,6 @@ function drawMarks(pen: Pen, picture: Picture, scene: Scene, heights: Heights): 
   }
 }
 
-/** The opacity of operations that the selected one missed, saw, or could not see. */
 const CLEAR: Record<Sight, number> = { missed: 0.35, seen: 1, later: 0.65 };
 
 /** What the selected operation saw of another; null if it saw everything before it. */
@@ -255,6 +248,16 @@ function alphaOf(picture: Picture, at: number, status: Status, least: number): n
   const { matches } = picture;
   const sight = sightOf(picture, at);
   return (matches && !matches[at] && status !== 'blocked' ? least : 1) * (sight ? CLEAR[sight] : 1);
+}
+
+/** The frame of an operation by its status; without a border if the selected operation missed it. */
+function styleOf(picture: Picture, { at }: Box, status: Status, width: number): Style {
+  const { colors } = picture;
+  const style: Style = { fill: soft(colors, status), width, alpha: alphaOf(picture, at, status, 0.28) };
+  if (sightOf(picture, at) !== 'missed') style.stroke = solid(colors, status);
+  if (status === 'waiting') style.dash = [4, 3];
+  if (status === 'unknown') style.dash = [1, 2];
+  return style;
 }
 
 /** The top and the height of the boxes of a row. */
@@ -273,26 +276,22 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   const chosen = box.at === selection;
   if (width < heights.bar && status !== 'blocked' && !chosen && !box.open) {
     const tall = heightOf(box.length, heights, height);
-    pen.rect(x, y + height - tall, Math.max(1, width - 0.6), tall, {
-      fill: solid(colors, status),
-      alpha: alpha * 0.72,
-    });
+    const style = { fill: solid(colors, status), alpha: alpha * 0.72 };
+    pen.rect(x, y + height - tall, Math.max(1, width - 0.6), tall, style);
     return;
   }
   if (width < 3 && status !== 'blocked' && !chosen) {
     pen.rect(x, y, Math.max(1, width), height, { fill: solid(colors, status), alpha });
     return;
   }
-  const style: Style = { fill: soft(colors, status), stroke: solid(colors, status), width: 1, radius: 3, alpha };
+  const style = styleOf(picture, box, status, 1);
+  style.radius = 3;
   if (status === 'blocked') {
-    style.stroke = colors.text;
+    if (style.stroke) style.stroke = colors.text;
     style.width = width < BAR ? 1.5 : 2.5;
     if (width < BAR) style.fill = colors.blocked;
   }
-  if (status === 'waiting') style.dash = [4, 3];
-  if (status === 'unknown') style.dash = [1, 2];
   const sight = sightOf(picture, box.at);
-  if (sight === 'missed') delete style.stroke;
   const outcome = picture.history.outcomeOf(box.at);
   if (box.open && outcome !== 'blocked') drawOpenBox(pen, x, y, Math.max(FADE, width), height, style);
   else pen.rect(x, y, Math.max(3, width), height, style);
@@ -306,11 +305,8 @@ function drawBox(pen: Pen, picture: Picture, box: Box, status: Status, heights: 
   }
   if (chosen) {
     const far = status === 'blocked' ? 3.5 : 2.5;
-    pen.rect(x - far, y - far, Math.max(3, width) + 2 * far, height + 2 * far, {
-      stroke: colors.accent,
-      width: 2,
-      radius: 3 + far,
-    });
+    const frame = { stroke: colors.accent, width: 2, radius: 3 + far };
+    pen.rect(x - far, y - far, Math.max(3, width) + 2 * far, height + 2 * far, frame);
   }
 }
 
@@ -355,24 +351,14 @@ function drawStruck(pen: Pen, x: number, y: number, width: number, height: numbe
   pen.line(corner, { fill: stroke, stroke, width: 1, alpha });
 }
 
-/** Draws a point in time as a diamond. */
 function drawPoint(pen: Pen, picture: Picture, box: Box, status: Status): void {
   if (!box.point) return;
   const { geometry, colors, selection } = picture;
-  const alpha = alphaOf(picture, box.at, status, 0.28);
   const half = Math.min(halfOf(geometry), box.point.room / 2);
   const y = toY(geometry, box.row) + geometry.lane / 2 - 0.5;
-  const isBlocked = status === 'blocked';
-  const style: Style = {
-    fill: isBlocked ? colors.blocked : soft(colors, status),
-    stroke: solid(colors, status),
-    width: isBlocked ? 3 : 1.4,
-    alpha,
-  };
-  if (status === 'waiting') style.dash = [3, 2];
-  if (status === 'unknown') style.dash = [1, 2];
+  const style = styleOf(picture, box, status, 1.4);
+  if (status === 'blocked') Object.assign(style, { fill: colors.blocked, width: 3 });
   const sight = sightOf(picture, box.at);
-  if (sight === 'missed') delete style.stroke;
   diamond(pen, box.x, y, half, style);
   if (sight === 'missed') diamond(pen, box.x, y, half, { stroke: colors.muted, width: 1.3, dash: MISSED });
   if (sight === 'seen') diamond(pen, box.x, y, half + 3, { stroke: colors.accent, width: 1 });
@@ -400,7 +386,6 @@ function drawDots(pen: Pen, picture: Picture, { boxes }: Scene): void {
   }
 }
 
-/** Draws a diamond around a point. */
 export function diamond(pen: Pen, x: number, y: number, half: number, style: Style): void {
   pen.line([x, y - half, x + half, y, x, y + half, x - half, y, x, y - half], style);
 }
@@ -461,28 +446,16 @@ function drawText(pen: Pen, picture: Picture, box: Box, status: Status, scene: S
     drawLabel(pen, picture, box, status, inside, x, 0);
     return;
   }
-  const free = Math.max(
-    freeFrom(scene, box, geometry.left),
-    ...others.filter(({ from }) => from < box.x).map(({ to }) => to + BESIDE),
-  );
-  const limit = Math.min(
-    nextInRow(scene, box, geometry.width),
-    ...others.filter(({ to }) => to > end).map(({ from }) => from - BESIDE),
-  );
+  const [begin, next] = roomAround(scene, box, geometry.left, geometry.width);
+  const free = Math.max(begin, ...others.filter(({ from }) => from < box.x).map(({ to }) => to + BESIDE));
+  const limit = Math.min(next, ...others.filter(({ to }) => to > end).map(({ from }) => from - BESIDE));
   const after = within(limit - (end + BESIDE) - 6);
   const before = isFailing ? within(box.x - BESIDE - free) : '';
   let best = after.length >= before.length ? after : before;
   const isInside = shown.length >= LEGIBLE && best.length <= shown.length;
   if (box.at === picture.blocked && !isInside && best.length < LEGIBLE) best = nameWithin(op, LEAST) || best;
-  drawLabel(
-    pen,
-    picture,
-    box,
-    status,
-    isInside || best.length < 2 ? inside : own >= letterWidth() ? glyph.trim() : '',
-    x,
-    0,
-  );
+  const alone = own >= letterWidth() ? glyph.trim() : '';
+  drawLabel(pen, picture, box, status, isInside || best.length < 2 ? inside : alone, x, 0);
   if (isInside || best.length < 2 || (!isFailing && best.length <= shown.length)) return;
   const label = own >= letterWidth() || !isFailing ? best : glyph + best;
   const isAfter = best === after || (best !== before && end + BESIDE + wide(label) < geometry.width);
@@ -544,19 +517,17 @@ function drawLabel(
   pen.text(x, y, text, { fill: status === 'blocked' ? colors.blocked : fill, bold: status === 'blocked', alpha });
 }
 
-function nextInRow(scene: Scene, { row, x }: Box, limit: number): number {
-  let next = limit;
-  for (const box of scene.boxes) if (box.row === row && box.x > x && box.x < next) next = box.x;
-  for (const mark of scene.marks) if (mark.row === row && mark.x > x && mark.x < next) next = mark.x;
-  return next;
-}
-
-/** Where the row is free before an operation, in pixels. */
-function freeFrom(scene: Scene, { row, x }: Box, least: number): number {
-  let free = least;
-  for (const box of scene.boxes) if (box.row === row && box.x < x) free = Math.max(free, box.x + box.width);
-  for (const mark of scene.marks) if (mark.row === row && mark.x < x) free = Math.max(free, mark.x + mark.width);
-  return free;
+/** Where the row is free before and after an operation, in pixels. */
+function roomAround(scene: Scene, { row, x }: Box, from: number, to: number): [number, number] {
+  let [free, next] = [from, to];
+  for (const others of [scene.boxes, scene.marks]) {
+    for (const other of others) {
+      if (other.row !== row) continue;
+      if (other.x < x) free = Math.max(free, other.x + other.width);
+      if (other.x > x) next = Math.min(next, other.x);
+    }
+  }
+  return [free, next];
 }
 
 /** Where the blocked operation would have been legal: a line, and a label on the axis. */

@@ -8,7 +8,6 @@ import type { Picture } from './draw.ts';
 import { cut, letterWidth, type Pen, type Style } from './pen.ts';
 import { AXIS, EVENT, type Geometry, toX, toY } from './scene.ts';
 
-/** Minimum width of a bar, in pixels. */
 const LEAST = 4;
 
 /** The colours of an event, by its tag: of its border and name, and of its shade. */
@@ -17,7 +16,6 @@ export function eventColors(colors: Colors, { hue }: Event): { solid: string; so
   return { solid, soft: hue % 3 === 0 ? { fill: colors.eventSoft, alpha: 0.55 } : { fill: solid, alpha: 0.14 } };
 }
 
-/** The extent of an event in pixels. */
 function extent(geometry: Geometry, history: History, { start, end }: Event): [number, number] {
   const at = (time: number) => toX(geometry, geometry.scale === 'time' ? time : history.rankOf(time));
   const from = at(start);

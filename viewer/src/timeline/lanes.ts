@@ -5,6 +5,7 @@ import type { History } from '../data/history.ts';
 import { withoutCommonPrefix } from '../data/short.ts';
 import type { Report } from '../data/types.ts';
 import { failingOps, verdictView } from '../data/verdict.ts';
+import { byName } from '../text.ts';
 
 /** Up to this many lanes, none is hidden. */
 const FEW = 12;
@@ -18,7 +19,6 @@ export interface Lanes {
   rows: Int32Array;
   /** The number of lanes that can be hidden: uninvolved and not pinned. */
   idle: number;
-  /** The number of hidden lanes. */
   hidden: number;
   order: LaneOrder;
   /** The node of each process if they are ordered by node; else null. */
@@ -64,10 +64,9 @@ export function arrange(
   const few = processes.length <= FEW || pinned.length + first.length === 0;
   const hides = collapsed && !few;
   const rest = [...first, ...(hides ? [] : idle)];
-  const compare = (a = '', b = '') => a.localeCompare(b, 'en', { numeric: true });
-  const byName = (a: number, b: number) =>
-    compare(nodes?.[a] ?? '', nodes?.[b] ?? '') || compare(processes[a], processes[b]);
-  const shown = [...pinned, ...rest.sort(byName)];
+  const nodeOf = (process: number) => nodes?.[process] ?? '';
+  rest.sort((a, b) => byName(nodeOf(a), nodeOf(b)) || byName(processes[a]!, processes[b]!));
+  const shown = [...pinned, ...rest];
   const rows = new Int32Array(processes.length).fill(-1);
   for (const [row, process] of shown.entries()) rows[process] = row;
   return {

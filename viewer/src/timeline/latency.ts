@@ -14,12 +14,10 @@ import { diamond } from './draw.ts';
 import { eventColors } from './faults.ts';
 import { cut, letterWidth, type Pen } from './pen.ts';
 
-/** The inputs of a drawing. */
 export interface LatencyPicture {
   history: History;
   latency: Latency;
   colors: Colors;
-  /** The kinds of operations that are drawn. */
   kinds: number[];
   /** Failing operations, each with its label. */
   failing: { at: number; label: string }[];
@@ -27,7 +25,6 @@ export interface LatencyPicture {
   height: number;
 }
 
-/** Where things are, in pixels. */
 export interface Frame {
   left: number;
   right: number;
@@ -71,12 +68,10 @@ export function frameOf({
   };
 }
 
-/** The pixel of a time. */
 export function xOf({ left, right }: Frame, history: History, time: number): number {
   return left + (time / history.span('time')[1]) * (right - left);
 }
 
-/** The time at a pixel. */
 export function timeAt({ left, right }: Frame, history: History, x: number): number {
   return ((x - left) / (right - left)) * history.span('time')[1];
 }
@@ -109,7 +104,6 @@ export function drawLatency(pen: Pen, picture: LatencyPicture): void {
   pen.text(frame.left - 6, height - AXIS / 2, unit, { fill: colors.muted, small: true, align: 'right' });
 }
 
-/** The colours of the kinds. */
 export function kindColors(colors: Colors): string[] {
   return [colors.kind1, colors.kind2, colors.kind3, colors.kind4, colors.kind5, colors.kind6];
 }
@@ -185,12 +179,10 @@ function drawDots(pen: Pen, { history, latency, colors, kinds }: LatencyPicture,
   }
 }
 
-/** The pixel of a dot. */
 export function placeOf(frame: Frame, history: History, { time, duration: length }: Dot): [number, number] {
   return [xOf(frame, history, time), yOf(frame, length)];
 }
 
-/** Draws the shape of a kind. */
 export function drawShape(pen: Pen, kind: number, x: number, y: number, half: number, fill: string): void {
   const r = half;
   if (kind === 0) pen.rect(x - r, y - r, 2 * r, 2 * r, { fill, radius: r });
@@ -229,7 +221,6 @@ function drawLines(pen: Pen, { history, latency, colors, kinds }: LatencyPicture
   }
 }
 
-/** The number of operations in flight. */
 function drawInFlight(pen: Pen, { history, colors }: LatencyPicture, frame: Frame): void {
   const { flights } = history.timeline.overview;
   const [top, floor] = frame.low;
@@ -252,7 +243,6 @@ function drawInFlight(pen: Pen, { history, colors }: LatencyPicture, frame: Fram
   });
 }
 
-/** Round times below. */
 function drawTimes(pen: Pen, { history, colors, height }: LatencyPicture, frame: Frame): void {
   const [, last] = history.span('time');
   const label = (time: number, step: number) => {

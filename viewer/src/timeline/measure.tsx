@@ -22,7 +22,6 @@ export function spanText(on: Scale, from: number, to: number): string {
   return `${duration(time, past.clock)}, ${many(Math.round(ranks), 'event')}`;
 }
 
-/** The marked range with its length. */
 export function Measure() {
   const range = measured.value;
   const shape = geometry.value;

@@ -2,14 +2,13 @@
 // the links between operations that contradict each other.
 
 import { chain } from '../data/chain.ts';
-import { search } from '../data/history.ts';
+import { search, sidesOf } from '../data/history.ts';
 import type { Picture } from './draw.ts';
 import type { Pen } from './pen.ts';
 import { type Geometry, halfOf, toX, toY } from './scene.ts';
 
 /** Minimum average distance of arrows, in pixels; closer ones are not drawn. */
 const CLOSE = 5;
-/** Length of an arrow head, in pixels. */
 const HEAD = 7;
 
 export function drawMessages(pen: Pen, picture: Picture): void {
@@ -74,12 +73,13 @@ function pointOf({ history, geometry, lanes }: Picture, at: number): Point | nul
   const chunk = history.chunkOf(at);
   if (!chunk) return null;
   const i = at - chunk.first;
-  const isOrder = geometry.scale === 'order';
-  const begin = isOrder ? chunk.from[i]! : chunk.start[i]!;
-  const end = isOrder ? chunk.to[i]! : Math.min(chunk.end[i]!, history.span('time')[1]);
+  const last = history.span(geometry.scale)[1];
+  const [from, to] = sidesOf(chunk, geometry.scale).map(side => toX(geometry, Math.min(side[i]!, last))) as [
+    number,
+    number,
+  ];
   const row = lanes.rows[chunk.process[i]!]!;
   const y = toY(geometry, row < 0 ? lanes.shown.length : row) + geometry.lane / 2;
-  const [from, to] = [toX(geometry, begin), toX(geometry, end)];
   return { x: (from + to) / 2, y, begin: from, end: to, isHidden: row < 0 };
 }
 
@@ -94,7 +94,7 @@ function visiblePlaces({ history, geometry }: Picture): [number, number] | null 
     const next = chunks[k + 1]?.[field][0] ?? Number.POSITIVE_INFINITY;
     if (ends[field][0] > to || next < from) continue;
     const chunk = history.chunk(k);
-    const begins = chunk && (scale === 'order' ? chunk.from : chunk.start);
+    const begins = chunk && sidesOf(chunk, scale)[0];
     const low = begins ? search(count, i => begins[i]! >= from) : 0;
     const high = begins ? search(count, i => begins[i]! > to) : count;
     range = [Math.min(range?.[0] ?? Number.POSITIVE_INFINITY, first + low), first + high - 1];

@@ -3,7 +3,6 @@
 import type { History } from '../data/history.ts';
 import { brief, count } from '../text.ts';
 
-/** Maximum number of names in a line. */
 const MOST = 6;
 
 /** Lines such as `missed T0:1` and `missed by T1:3`, the selected operation first; none if they do not apply. */

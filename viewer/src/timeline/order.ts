@@ -8,7 +8,6 @@ import { diamond, type Picture } from './draw.ts';
 import type { Pen } from './pen.ts';
 import { type Hidden, toX, toY } from './scene.ts';
 
-/** Steps and where they are drawn. */
 export interface Stretch {
   first: number;
   op: ArrayLike<number>;
@@ -19,7 +18,6 @@ export interface Stretch {
 /** Minimum average distance of steps, in pixels; closer ones are not drawn. */
 const CLOSE = 4;
 
-/** Draws the order, and returns the drawn steps. */
 export function drawOrder(pen: Pen, picture: Picture): Stretch[] {
   const { history, geometry } = picture;
   const { timeline } = history;
@@ -161,7 +159,6 @@ function drawStretches(
   }
 }
 
-/** True if an operation is drawn as a point. */
 function isPoint({ history }: Picture, at: number): boolean {
   const chunk = history.chunkOf(at);
   return chunk !== null && chunk.from[at - chunk.first] === chunk.to[at - chunk.first];

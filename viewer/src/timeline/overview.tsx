@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { History } from '../data/history.ts';
 import { allBlocked, history, scale, showRange, viewport } from '../state.ts';
-import { useCanvas } from './canvas.ts';
+import { listener, useCanvas } from './canvas.ts';
 import { readColors } from './colors.ts';
 import type { Pen } from './pen.ts';
 import { geometry } from './picture.ts';
@@ -15,9 +15,7 @@ const size = signal({ width: 0, height: 0 });
 
 export function Overview() {
   const { host, canvas } = useCanvas(
-    (width, height) => {
-      if (size.value.width !== width || size.value.height !== height) size.value = { width, height };
-    },
+    size,
     () => {
       history.value?.version.value;
       visible();
@@ -55,10 +53,9 @@ function describe(): string {
 
 /** The left edge of the plot, aligned with the lanes. */
 function leftEdge(): number {
-  return geometry.value?.left ?? 64;
+  return geometry.value?.left ?? 74;
 }
 
-/** The viewport in ranks. */
 function visible(): [number, number] {
   const past = history.value;
   const { from, to } = viewport.value;
@@ -132,8 +129,7 @@ function draw(pen: Pen): void {
 
 /** Handles the pointer. Returns the function that stops it. */
 function listen(target: HTMLCanvasElement): () => void {
-  const stop = new AbortController();
-  const options = { signal: stop.signal };
+  const { on, stop } = listener(target);
   let drag: { what: 'move' | 'left' | 'right'; rank: number; from: number; to: number } | null = null;
 
   const rankAt = (x: number) => {
@@ -149,47 +145,32 @@ function listen(target: HTMLCanvasElement): () => void {
     if (to - from > 24 && Math.abs(x - to) < 5) return 'right';
     return x >= from - 3 && x <= to + 3 ? 'move' : null;
   };
-  target.addEventListener(
-    'pointerdown',
-    event => {
-      if (event.button !== 0 || event.offsetX < leftEdge()) return;
-      target.setPointerCapture(event.pointerId);
-      const rank = rankAt(event.offsetX);
-      let [from, to] = visible();
-      const what = partAt(event.offsetX);
-      if (what === null) {
-        const half = (to - from) / 2;
-        [from, to] = [rank - half, rank + half];
-        showRange('order', from, to);
-      }
-      drag = { what: what ?? 'move', rank, from, to };
-    },
-    options,
-  );
-  target.addEventListener(
-    'pointermove',
-    event => {
-      if (!drag) {
-        const part = partAt(event.offsetX);
-        target.style.cursor = part === 'move' ? 'grab' : part === null ? 'pointer' : 'ew-resize';
-        return;
-      }
-      const by = rankAt(event.offsetX) - drag.rank;
-      const { what, from, to } = drag;
-      if (what === 'move') showRange('order', from + by, to + by);
-      else if (what === 'left') showRange('order', Math.min(from + by, to - 1), to);
-      else showRange('order', from, Math.max(to + by, from + 1));
-    },
-    options,
-  );
-  for (const name of ['pointerup', 'pointercancel'] as const) {
-    target.addEventListener(
-      name,
-      () => {
-        drag = null;
-      },
-      options,
-    );
-  }
-  return () => stop.abort();
+  on('pointerdown', event => {
+    if (event.button !== 0 || event.offsetX < leftEdge()) return;
+    target.setPointerCapture(event.pointerId);
+    const rank = rankAt(event.offsetX);
+    let [from, to] = visible();
+    const what = partAt(event.offsetX);
+    if (what === null) {
+      const half = (to - from) / 2;
+      [from, to] = [rank - half, rank + half];
+      showRange('order', from, to);
+    }
+    drag = { what: what ?? 'move', rank, from, to };
+  });
+  on('pointermove', event => {
+    if (!drag) {
+      const part = partAt(event.offsetX);
+      target.style.cursor = part === 'move' ? 'grab' : part === null ? 'pointer' : 'ew-resize';
+      return;
+    }
+    const by = rankAt(event.offsetX) - drag.rank;
+    const { what, from, to } = drag;
+    if (what === 'move') showRange('order', from + by, to + by);
+    else if (what === 'left') showRange('order', Math.min(from + by, to - 1), to);
+    else showRange('order', from, Math.max(to + by, from + 1));
+  });
+  on('pointerup', () => (drag = null));
+  on('pointercancel', () => (drag = null));
+  return stop;
 }

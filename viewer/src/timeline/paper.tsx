@@ -8,6 +8,7 @@ import { count } from '../text.ts';
 import { drawLanes } from './draw.ts';
 import { CanvasPen } from './pen.ts';
 import { lanes, pictureNow } from './picture.ts';
+import { onPrint } from './printing.ts';
 import { heightFor, measure } from './scene.ts';
 
 /** The width of the drawing, which is scaled to the width of the page. */
@@ -19,18 +20,7 @@ const MOST = 240;
 
 export function Paper() {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
-    const print = matchMedia('print');
-    // Both are needed: the first comes too late for the layout in some browsers, the second only if media are emulated.
-    const before = () => paint(canvas.current);
-    const change = () => print.matches && paint(canvas.current);
-    addEventListener('beforeprint', before);
-    print.addEventListener('change', change);
-    return () => {
-      removeEventListener('beforeprint', before);
-      print.removeEventListener('change', change);
-    };
-  }, []);
+  useEffect(() => onPrint(() => paint(canvas.current)), []);
   const past = history.value;
   if (!past) return null;
   const { from, to } = rangeOf();

@@ -32,7 +32,6 @@ export const FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans
 export const SIZE = 12;
 export const SMALL = 12;
 
-/** Paints a canvas. */
 export class CanvasPen implements Pen {
   private readonly context: CanvasRenderingContext2D;
 
@@ -107,7 +106,6 @@ function fontOf(ink: Ink): string {
 
 let letter: number | null = null;
 
-/** The width of a letter. */
 export function letterWidth(): number {
   if (letter === null) {
     const context = typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d');

@@ -31,7 +31,6 @@ import { measure } from './scene.ts';
 
 /** The size of the canvas, in CSS pixels. */
 export const size = signal({ width: 0, height: 0 });
-/** Scroll offset of the lanes. */
 export const scroll = signal(0);
 
 export const lanes = computed(() => {

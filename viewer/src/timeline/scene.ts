@@ -5,7 +5,7 @@
 // operations of a process are sequential, so only the last of them can extend beyond the pixel. A frame therefore costs
 // the same for a thousand operations and for a million.
 
-import { type History, type Loaded, type Scale, SHOWN, search, sumsOf } from '../data/history.ts';
+import { type History, type Loaded, type Scale, SHOWN, search, sidesOf, sumsOf } from '../data/history.ts';
 import type { Status } from '../state.ts';
 import { type Lanes, laneLabel } from './lanes.ts';
 import { letterWidth } from './pen.ts';
@@ -18,9 +18,7 @@ export interface Geometry {
   /** The top of the first lane when not scrolled. */
   top: number;
   lane: number;
-  /** Scroll offset of the lanes. */
   scroll: number;
-  /** Total height of the lanes. */
   content: number;
   from: number;
   to: number;
@@ -35,7 +33,6 @@ export interface Box {
   width: number;
   /** Its duration on the scale. */
   length: number;
-  /** True if it is unfinished. */
   open: boolean;
   /** Null unless it is a point. */
   point: Point | null;
@@ -76,9 +73,7 @@ export interface Scene {
   marks: Mark[];
   /** The last mark of each row. */
   lastMark: Mark[];
-  /** The statuses of the drawn operations. */
   statuses: Set<Status>;
-  /** The drawn unlogged steps. */
   hidden: Hidden[];
   /** Intervals in pixels where operations are not loaded yet. */
   missing: [number, number][];
@@ -88,7 +83,6 @@ export interface Scene {
   isVast: boolean;
 }
 
-/** Approximate maximum number of marks. */
 const MOST = 10_000;
 const NARROW = 1.2;
 /** Minimum distance of points that are drawn one by one, in pixels. */
@@ -109,7 +103,7 @@ export function measure(
   scale: Scale,
 ): Geometry {
   const longest = lanes.shown.reduce((most, process) => Math.max(most, laneLabel(history, lanes, process).length), 2);
-  const left = Math.ceil(Math.max(64, Math.min(14, longest) * letterWidth() + 28));
+  const left = Math.ceil(Math.max(74, Math.min(14, longest) * letterWidth() + 28));
   const rows = lanes.shown.length + (lanes.idle > 0 ? 1 : 0);
   const top = AXIS + eventsHeight(history);
   const room = size.height - top;
@@ -134,19 +128,16 @@ export function heightFor(history: History, lanes: Lanes): number {
   return AXIS + eventsHeight(history) + (lanes.shown.length + (lanes.idle > 0 ? 1 : 0)) * tallest(history) + 8;
 }
 
-/** The pixel of a moment. */
 export function toX(geometry: Geometry, moment: number): number {
   const { left, width, from, to } = geometry;
   return left + ((moment - from) / (to - from)) * (width - left);
 }
 
-/** The moment at a pixel. */
 export function toMoment(geometry: Geometry, x: number): number {
   const { left, width, from, to } = geometry;
   return from + ((x - left) / (width - left)) * (to - from);
 }
 
-/** The top of a row. */
 export function toY(geometry: Geometry, row: number): number {
   return geometry.top + row * geometry.lane - geometry.scroll;
 }
@@ -233,8 +224,7 @@ function longBetween(history: History, seen: Set<number>): number[] {
 function gather(chunk: Loaded, process: number, row: number, geometry: Geometry, grain: number, scene: Scene): void {
   const { from, to, scale } = geometry;
   const { lanes, laneOps } = chunk;
-  const begins = scale === 'order' ? chunk.from : chunk.start;
-  const ends = scale === 'order' ? chunk.to : chunk.end;
+  const [begins, ends] = sidesOf(chunk, scale);
   const last = lanes[process + 1]!;
   const perPixel = (to - from) / (geometry.width - geometry.left);
   // Unfinished operations are drawn up to the right edge.
@@ -280,8 +270,7 @@ function gather(chunk: Loaded, process: number, row: number, geometry: Geometry,
 
 /** The room around a point; null if others are too close. */
 function pointOf(chunk: Loaded, i: number, process: number, geometry: Geometry): Point | null {
-  const begins = geometry.scale === 'order' ? chunk.from : chunk.start;
-  const ends = geometry.scale === 'order' ? chunk.to : chunk.end;
+  const [begins, ends] = sidesOf(chunk, geometry.scale);
   const { lanes, laneOps } = chunk;
   const x = toX(geometry, begins[laneOps[i]!]!);
   const before = i > lanes[process]! ? x - toX(geometry, ends[laneOps[i - 1]!]!) : APART;
@@ -309,9 +298,7 @@ function gallop(ops: Uint32Array, begins: ArrayLike<number>, i: number, last: nu
 }
 
 function box(at: number, row: number, chunk: Loaded, i: number, geometry: Geometry): Box {
-  const order = geometry.scale === 'order';
-  const begin = order ? chunk.from[i]! : chunk.start[i]!;
-  const finish = order ? chunk.to[i]! : chunk.end[i]!;
+  const [begin, finish] = sidesOf(chunk, geometry.scale).map(side => side[i]!) as [number, number];
   const x = toX(geometry, begin);
   const open = chunk.end[i] === Number.POSITIVE_INFINITY;
   // Unfinished operations extend beyond the right edge.
@@ -353,7 +340,7 @@ export function hit(history: History, lanes: Lanes, geometry: Geometry, x: numbe
   for (const k of chunksBetween(history, scale, earliest, moment + slack)) {
     const chunk = history.peek(k);
     if (!chunk) continue;
-    const begins = scale === 'order' ? chunk.from : chunk.start;
+    const [begins] = sidesOf(chunk, scale);
     const first = chunk.lanes[process]!;
     const last = chunk.lanes[process + 1]!;
     const i = search(last, i => begins[chunk.laneOps[i]!]! > moment, first);
@@ -362,7 +349,6 @@ export function hit(history: History, lanes: Lanes, geometry: Geometry, x: numbe
   return best;
 }
 
-/** The row at a height; null if there is none. */
 export function rowAt(lanes: Lanes, geometry: Geometry, y: number): number | null {
   const row = Math.floor((y - geometry.top + geometry.scroll) / geometry.lane);
   return y >= geometry.top && row >= 0 && row < lanes.shown.length ? row : null;

@@ -16,7 +16,7 @@ import {
   scale,
   select,
   selection,
-  showOp,
+  showOperation,
   showRange,
   showWhole,
   statusOf,
@@ -26,7 +26,7 @@ import {
   zoom,
 } from '../state.ts';
 import { brief, list, many } from '../text.ts';
-import { useCanvas } from './canvas.ts';
+import { listener, useCanvas } from './canvas.ts';
 import { drawLanes } from './draw.ts';
 import { eventAt } from './faults.ts';
 import { rangeAt } from './flight.ts';
@@ -59,9 +59,7 @@ let isCrowded = false;
 
 export function Timeline({ onContext }: TimelineProps) {
   const { host, canvas } = useCanvas(
-    (width, height) => {
-      if (size.value.width !== width || size.value.height !== height) size.value = { width, height };
-    },
+    size,
     () => {
       history.value?.version.value;
       pictureNow();
@@ -111,7 +109,6 @@ export function Timeline({ onContext }: TimelineProps) {
   );
 }
 
-/** The tooltip at the pointer. */
 function Tip() {
   const at = hover.value;
   const about = at && TIPS[at.of](at.at);
@@ -231,7 +228,6 @@ function describe(scene: Scene): string {
   return `Timeline of ${many(count, 'process', 'processes')}${order}, ${what}: ${many(seen, 'operation')}${plot}${failure}${events}${selected}`;
 }
 
-/** Scrolls the lane of an operation into view. */
 function reveal(at: number | null): void {
   const shape = geometry.peek();
   const chunk = at === null ? null : history.peek()?.chunkOf(at);
@@ -249,12 +245,7 @@ function reveal(at: number | null): void {
 
 /** Handles the mouse. Returns the function that stops it. */
 function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y: number) => void): () => void {
-  const stop = new AbortController();
-  const on = <K extends keyof HTMLElementEventMap>(
-    name: K,
-    handle: (event: HTMLElementEventMap[K]) => void,
-    passive = true,
-  ) => target.addEventListener(name, handle, { signal: stop.signal, passive });
+  const { on, stop } = listener(target);
   let drag: { x: number; y: number; moved: boolean; measures: boolean } | null = null;
 
   const under = (event: MouseEvent) => {
@@ -317,17 +308,13 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     }
     select(under(event));
   });
-  on('pointercancel', () => {
-    drag = null;
-  });
-  on('pointerleave', () => {
-    hover.value = null;
-  });
+  on('pointercancel', () => (drag = null));
+  on('pointerleave', () => (hover.value = null));
   on('dblclick', event => {
     if (isCrowded) return;
     const at = under(event);
     if (at === null) showWhole();
-    else showOp(at, true);
+    else void showOperation(at, true);
   });
   on(
     'contextmenu',
@@ -355,7 +342,7 @@ function listen(target: HTMLCanvasElement, onContext: (at: number, x: number, y:
     },
     false,
   );
-  return () => stop.abort();
+  return stop;
 }
 
 function scrollBy(pixels: number): void {

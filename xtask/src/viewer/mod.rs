@@ -35,6 +35,10 @@ pub(crate) struct Options {
     /// Make the pictures in README.md and the book again, and test nothing
     #[arg(long)]
     pictures: bool,
+    /// Write a picture of every kind of page, at three widths and in both themes, to this directory; fail if axe finds
+    /// anything
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["pages", "only", "pictures"])]
+    kinds: Option<PathBuf>,
 }
 
 /// Builds the page, fills it with every golden report, and tests each in a browser.
@@ -50,6 +54,11 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let command = workspace.build_programs()?.join("omnilink");
     if options.pictures {
         return pictures::write(workspace, &command);
+    }
+    if let Some(kinds) = &options.kinds {
+        npm(&sources, &["ci"])?;
+        npm(&tests, &["ci"])?;
+        return pictures::write_kinds(&tests, &command, &std::path::absolute(kinds)?);
     }
     // Both keep one core busy. The command contains the committed page, so it does not matter which one ends first.
     let (built, written) = thread::scope(|scope| {

@@ -1,11 +1,13 @@
-//! The pictures of the page in README.md and in the book, from the examples that the text around them is about.
+//! The pictures of the page in README.md and in the book, from the examples that the text around them is about, and those
+//! of every kind of page.
 //!
-//! `cargo xtask viewer --pictures` makes them again after a change of the page; people look at the difference.
+//! `cargo xtask viewer --pictures` makes the former again after a change of the page; people look at the difference.
+//! `cargo xtask viewer --kinds DIR` makes the latter, which are not committed.
 
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::workspace::Workspace;
 
@@ -47,5 +49,13 @@ pub(super) fn write(workspace: &Workspace, command: &Path) -> Result<()> {
         ensure!(shot.status.success(), "no picture of {trace}: {}", String::from_utf8_lossy(&shot.stderr));
         println!("{PICTURES}/{file}");
     }
+    Ok(())
+}
+
+/// Writes a picture of every kind of page to a directory. The script also runs axe on each.
+pub(super) fn write_kinds(tests: &Path, command: &Path, directory: &Path) -> Result<()> {
+    let mut script = Command::new("npm");
+    script.args(["run", "shots", "--"]).arg(directory).current_dir(tests).env("OMNILINK", command);
+    ensure!(script.status().context("cannot run npm")?.success(), "something is wrong with a page");
     Ok(())
 }
