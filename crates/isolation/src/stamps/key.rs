@@ -270,8 +270,11 @@ pub struct Stamped<T, K, V> {
     pub accesses: Vec<(K, Access<V>)>,
 }
 
+/// Rows with their keys.
+pub type KeyedRows<T, K, V> = Vec<(K, Row<T, V>)>;
+
 /// Takes a transaction apart into a row for each key and access. Reads of own writes are decided here.
-pub fn split<T, K, V>(txn: &Stamped<T, K, V>) -> Result<Vec<(K, Row<T, V>)>, Internal>
+pub fn split<T, K, V>(txn: &Stamped<T, K, V>) -> Result<KeyedRows<T, K, V>, Internal>
 where
     T: Copy,
     K: Clone + Eq + Hash,
