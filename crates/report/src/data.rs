@@ -10,6 +10,7 @@ use crate::closest::ClosestRun;
 use crate::coverage::Coverage;
 use crate::interleaving::Interleaving;
 use crate::isolation::{Anomaly, Isolation};
+pub use crate::op::{OpRef, Order};
 
 /// The name and version of the report format.
 pub const SCHEMA: &str = "omnilink.report/2";
@@ -153,18 +154,6 @@ pub struct Spec {
     pub name: String,
     /// The constants that got their values from the history, with these values.
     pub constants: Vec<Field>,
-}
-
-/// The order between operations of different processes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// An operation that returned before another began comes first.
-    RealTime,
-    /// Only the order within each process counts.
-    Program,
-    /// No order counts.
-    None,
 }
 
 /// A level at which operations need not see everything before them.
@@ -748,10 +737,6 @@ pub struct Command {
     /// The command line.
     pub line: String,
 }
-
-/// An operation: an index into [`Report::operations`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct OpRef(pub usize);
 
 impl Operation {
     /// Its interval: `[5 9]`, or `[5 ...]` if it never ended.

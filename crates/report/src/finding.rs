@@ -8,8 +8,8 @@ use crate::data::{
     Assumption, Broken, Command, Conjunct, Consequence, Evidence, Field, Guard, Legal, Level, Missed, OpRef, Outcome,
     Reason, Rejection, Report, Span, State, Stuck, Verdict, Views, Why,
 };
-use crate::isolation::Isolation;
-use crate::wording::{clean, count, list, number, position, short, sorted};
+use crate::isolation::{Anomaly, Involved, Isolation, Precedes};
+use crate::wording::{brief, clean, count, list, number, position, short, sorted};
 
 /// The maximum width of a value within a sentence.
 pub(crate) const VALUE: usize = 40;
@@ -22,6 +22,10 @@ const PARTS: usize = 4;
 
 /// The maximum number of true conjuncts marked beside a false one.
 const TRUE_SHOWN: usize = 3;
+
+/// The most accesses of a transaction, and the maximum width of one, in a line of text.
+const ACCESSES: usize = 8;
+const ACCESS: usize = 60;
 
 /// The text about a verdict that needs action.
 #[derive(Debug)]
@@ -57,6 +61,13 @@ pub(crate) enum Note {
 }
 
 impl Report {
+    /// The number of operations and of processes, in the words for the history: transactions and sessions.
+    pub(crate) fn sizes(&self) -> [String; 2] {
+        let words = if self.isolation.is_some() { ["transaction", "session"] } else { ["operation", "process"] };
+        let operations = self.history.operations.unwrap_or(self.stats.returned);
+        [count(operations, words[0]), count(self.history.processes as u64, words[1])]
+    }
+
     /// Why no order is legal, if the history is rejected.
     pub fn rejection(&self) -> Option<&Rejection> {
         if let Verdict::Rejected(rejection) = &self.verdict { Some(rejection) } else { None }
@@ -203,6 +214,25 @@ impl Finding {
             notes.push(Note::Help(format!("at the level `{}` the history is accepted", clean(level))));
         }
         Finding { is_warning: false, title: clean(&rejection.sentence), marks: Vec::new(), notes }
+    }
+
+    fn of_anomaly(report: &Report, sentence: &str, anomaly: &Anomaly) -> Finding {
+        let of_txn = |txn: &Involved| {
+            let mut accesses: Vec<String> =
+                txn.accesses.iter().take(ACCESSES).map(|access| brief(&clean(access), ACCESS)).collect();
+            if txn.has_more || txn.accesses.len() > ACCESSES {
+                accesses.push("...".to_owned());
+            }
+            let op = report.op(txn.op);
+            let text = accesses.join("  ");
+            format!("{} is {}: {text} {}", clean(&txn.label), clean(&op.name), op.interval())
+        };
+        let label = |txn: usize| clean(&anomaly.transactions[txn].label);
+        let of_edge = |edge: &Precedes| format!("{} → {}: {}", label(edge.from), label(edge.to), clean(&edge.reason));
+        let mut notes: Vec<Note> = anomaly.transactions.iter().map(of_txn).map(Note::Note).collect();
+        notes.extend(anomaly.edges.iter().map(of_edge).map(Note::Note));
+        notes.extend(report.isolation.as_ref().and_then(Isolation::strongest_text).map(Note::Help));
+        Finding { is_warning: false, title: clean(sentence), marks: Vec::new(), notes }
     }
 
     fn of_stop(report: &Report, stop: &str) -> Finding {

@@ -5,13 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{OpRef, Order, Report};
-use crate::finding::{Finding, Note};
-use crate::wording::{brief, clean, count};
-
-/// The most accesses of a transaction, and the maximum width of one, in a line of text.
-const ACCESSES: usize = 8;
-const WIDTH: usize = 60;
+use crate::op::{OpRef, Order};
+use crate::wording::clean;
 
 /// The level that was checked, and those that hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -131,35 +126,5 @@ impl Isolation {
         };
         let all: Vec<String> = self.strongest.iter().map(of_order).collect();
         (!all.is_empty()).then(|| format!("strongest levels: {}", all.join("; ")))
-    }
-}
-
-impl Report {
-    /// The number of operations and of processes, in the words for the history: transactions and sessions.
-    pub(crate) fn sizes(&self) -> [String; 2] {
-        let words = if self.isolation.is_some() { ["transaction", "session"] } else { ["operation", "process"] };
-        let operations = self.history.operations.unwrap_or(self.stats.returned);
-        [count(operations, words[0]), count(self.history.processes as u64, words[1])]
-    }
-}
-
-impl Finding {
-    pub(crate) fn of_anomaly(report: &Report, sentence: &str, anomaly: &Anomaly) -> Finding {
-        let of_txn = |txn: &Involved| {
-            let mut accesses: Vec<String> =
-                txn.accesses.iter().take(ACCESSES).map(|access| brief(&clean(access), WIDTH)).collect();
-            if txn.has_more || txn.accesses.len() > ACCESSES {
-                accesses.push("...".to_owned());
-            }
-            let op = report.op(txn.op);
-            let text = accesses.join("  ");
-            format!("{} is {}: {text} {}", clean(&txn.label), clean(&op.name), op.interval())
-        };
-        let label = |txn: usize| clean(&anomaly.transactions[txn].label);
-        let of_edge = |edge: &Precedes| format!("{} → {}: {}", label(edge.from), label(edge.to), clean(&edge.reason));
-        let mut notes: Vec<Note> = anomaly.transactions.iter().map(of_txn).map(Note::Note).collect();
-        notes.extend(anomaly.edges.iter().map(of_edge).map(Note::Note));
-        notes.extend(report.isolation.as_ref().and_then(Isolation::strongest_text).map(Note::Help));
-        Finding { is_warning: false, title: clean(sentence), marks: Vec::new(), notes }
     }
 }

@@ -47,6 +47,7 @@ mod json;
 mod junit;
 mod markdown;
 mod mentions;
+mod op;
 mod perfetto;
 mod sarif;
 mod short;
