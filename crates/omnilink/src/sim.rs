@@ -169,7 +169,7 @@ impl History {
         let report = report.unwrap_or_else(|message| panic!("{message}"));
         assert!(report.history.operations > Some(0), "{name}: nothing was recorded, so nothing was checked");
         if !matches!(report.verdict, Verdict::Accepted) {
-            panic!("{}", test.fail(&judge, &plan, &self.0.directory, report));
+            panic!("{}", test.explain(&judge, &plan, &self.0.directory, report));
         }
     }
 
@@ -302,7 +302,7 @@ impl Simulation {
         let message = match failed {
             None => None,
             Some((plan, Failure::NotAccepted { trace, report })) => {
-                let why = test.fail(&judge, plan, &trace, *report);
+                let why = test.explain(&judge, plan, &trace, *report);
                 Some(format!("{why}OMNILINK_SEED={} repeats it\n", plan.seed))
             }
             Some((_, Failure::Other(message))) => Some(message),

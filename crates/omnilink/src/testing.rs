@@ -272,7 +272,7 @@ impl Test {
         let report = self.decide(judge, plan, trace).unwrap_or_else(|message| panic!("{message}"));
         match report.verdict {
             Verdict::Accepted => report.history.operations.unwrap_or_default(),
-            _ => panic!("{}", self.fail(judge, plan, trace, report)),
+            _ => panic!("{}", self.explain(judge, plan, trace, report)),
         }
     }
 
@@ -285,7 +285,7 @@ impl Test {
     }
 
     /// Keeps a run that was not accepted, and its seed; returns the explanation, and where they are.
-    pub(crate) fn fail(&self, judge: &Judge, plan: &Plan, trace: &Path, mut report: Report) -> String {
+    pub(crate) fn explain(&self, judge: &Judge, plan: &Plan, trace: &Path, mut report: Report) -> String {
         report.next.clear();
         let cause = omnilink_report::cause(&report).unwrap_or_default();
         let mut message = omnilink_report::text(&report, Detail::Brief, false);
@@ -297,11 +297,11 @@ impl Test {
             }
             Err(error) => _ = writeln!(message, "\nthe run cannot be kept: {error}"),
         }
-        self.fail(plan, &cause, message)
+        self.with_seed(plan, &cause, message)
     }
 
-    /// Panics with a message about a run, after its seed is kept.
-    pub(crate) fn fail(&self, plan: &Plan, cause: &str, mut message: String) -> ! {
+    /// Keeps the seed of a run, and adds to the message about it where it is.
+    pub(crate) fn with_seed(&self, plan: &Plan, cause: &str, mut message: String) -> String {
         if is_controlled() {
             message += "`cargo omnilink test` keeps its schedule as another run, and prints how to repeat it\n";
             return message;

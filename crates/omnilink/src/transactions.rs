@@ -282,7 +282,7 @@ impl Test {
             ),
             Err(error) => writeln!(message, "\nthe history cannot be kept: {error}"),
         };
-        self.fail(plan, &omnilink_report::cause(&report).unwrap_or_default(), message)
+        panic!("{}", self.with_seed(plan, &omnilink_report::cause(&report).unwrap_or_default(), message))
     }
 
     fn keep_transactions(&self, history: &str, page: &str) -> io::Result<PathBuf> {

@@ -77,7 +77,7 @@ fn a_correct_store(seed: u64, history: History) {
 fn failure(simulate: impl Fn(u64, History) + Sync) -> (String, tempfile::TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     let simulation =
-        Simulation { seeds: 200, ..Simulation::new("sim::store", directory.path().to_str().unwrap(), "kv:absent=0") };
+        Simulation { seeds: 200, ..Simulation::new("sim::store", &directory.path().to_string_lossy(), "kv:absent=0") };
     let panic = catch_unwind(AssertUnwindSafe(|| simulation.run(simulate))).expect_err("a seed fails");
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     (text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default(), directory)
@@ -86,13 +86,14 @@ fn failure(simulate: impl Fn(u64, History) + Sync) -> (String, tempfile::TempDir
 fn check_wrong(wrong: Wrong) {
     let (message, directory) = failure(|seed, history| simulate(seed, &history, wrong));
     assert!(message.starts_with("sim::store (seed ") && message.contains("): rejected\nerror: "), "{message}");
-    let remembered = fs::read_to_string(directory.path().join("omnilink-regressions/sim-store.txt")).unwrap();
-    let seed = remembered.lines().nth(1).unwrap().split(' ').next().unwrap();
+    let remembered =
+        fs::read_to_string(directory.path().join("omnilink-regressions/sim-store.txt")).expect("it is kept");
+    let seed = remembered.lines().nth(1).and_then(|line| line.split(' ').next()).expect("a seed");
     assert!(message.contains(&format!("(seed {seed})")), "{message}\n{remembered}");
     assert!(message.ends_with(&format!("OMNILINK_SEED={seed} repeats it\n")), "{message}");
     let kept = message.lines().find_map(|line| line.strip_prefix("the run is kept in ")).expect("it is kept");
     assert!(Path::new(kept).join("trace").is_dir(), "{message}");
-    let report = fs::read_to_string(Path::new(kept).join("report.json")).unwrap();
+    let report = fs::read_to_string(Path::new(kept).join("report.json")).expect("a report");
     assert!(report.contains("\"crash\""), "faults are in the report: {report}");
     assert!(!report.contains("\"faults\""), "they are no process: {report}");
 }
