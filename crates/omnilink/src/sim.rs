@@ -191,7 +191,7 @@ impl History {
 impl Drop for Recorded {
     fn drop(&mut self) {
         if self.is_own {
-            // Nobody looks at it any more.
+            // The run is over, and a directory that stays does no harm.
             let _ = fs::remove_dir_all(&self.directory);
         }
     }
@@ -220,7 +220,7 @@ pub struct Simulation {
     pub seeds: u64,
     /// The number of threads, each with a seed of its own; all cores if 0.
     pub jobs: usize,
-    /// The first of every so many seeds runs twice; none if 0.
+    /// Of this many seeds, the first runs twice; none if 0.
     pub repeat: usize,
 }
 
