@@ -210,8 +210,12 @@ impl Names<'_> {
                     (Why::Time, 2) => {
                         format!("{reader} missed {missed}, which {writer} had written before {reader} began")
                     }
-                    (Why::Version { .. }, 2) => {
+                    (Why::Version { first, .. }, 2) if first == write => {
                         format!("{reader} missed {missed} of {writer}, and replaced it")
+                    }
+                    (Why::Version { first, second }, 2) => {
+                        let [first, second] = [first, second].map(|&write| pair(write, txns));
+                        format!("{reader} missed {missed} of {writer}, but wrote {second} after {first} of {writer}")
                     }
                     (Why::Session, _) => format!("{reader} missed {missed}, which its session had seen"),
                     (Why::Time, _) => format!("{reader} missed {missed}, on which a transaction before it depends"),

@@ -75,10 +75,11 @@ const SLOW: &[&str] = &[
 fn time_ends_the_evaluation_of_one_action() {
     for definitions in SLOW {
         let begun = Instant::now();
-        let limits = Until { deadline: begun + Duration::from_millis(200), room: None };
+        // Reading and binding take milliseconds, but other processes may keep the cores busy meanwhile.
+        let limits = Until { deadline: begun + Duration::from_millis(500), room: None };
         assert_eq!(ended(definitions, &limits), "the time limit was reached after 1", "{definitions}");
         let elapsed = begun.elapsed();
-        assert!(elapsed < Duration::from_millis(1200), "{definitions} ended after {elapsed:?}");
+        assert!(elapsed < Duration::from_millis(1500), "{definitions} ended after {elapsed:?}");
     }
 }
 
