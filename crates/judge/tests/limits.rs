@@ -74,12 +74,18 @@ const SLOW: &[&str] = &[
 #[test]
 fn time_ends_the_evaluation_of_one_action() {
     for definitions in SLOW {
-        let begun = Instant::now();
-        // Reading and binding take milliseconds, but other processes may keep the cores busy meanwhile.
-        let limits = Until { deadline: begun + Duration::from_millis(500), room: None };
-        assert_eq!(ended(definitions, &limits), "the time limit was reached after 1", "{definitions}");
-        let elapsed = begun.elapsed();
-        assert!(elapsed < Duration::from_millis(1500), "{definitions} ended after {elapsed:?}");
+        // Reading and binding take milliseconds, but other processes may keep the cores busy meanwhile: then once more.
+        let mut patience = Duration::from_millis(200);
+        loop {
+            let begun = Instant::now();
+            let ended = ended(definitions, &Until { deadline: begun + patience, room: None });
+            let elapsed = begun.elapsed();
+            if ended == "the time limit was reached after 1" && elapsed < patience + Duration::from_secs(1) {
+                break;
+            }
+            patience *= 2;
+            assert!(patience < Duration::from_secs(4), "{definitions}: {ended}, {elapsed:?}");
+        }
     }
 }
 

@@ -148,22 +148,24 @@ fn check_sentence(history: &str, expected: &str) {
 
 #[test]
 fn a_write_replaces_what_its_transaction_missed_only_if_it_is_of_that_key() {
-    let last = r#"{"process": "c", "txn": [["r", "y", [1, 2]], ["r", "x", [1, 3]]]}"#;
+    let last = r#"{"status": "committed", "process": "c", "txn": [["r", "y", [1, 2]], ["r", "x", [1, 3]]]}"#;
     let history = |second: &str| {
-        format!("{{\"process\": \"a\", \"txn\": [[\"append\", \"x\", 1], [\"append\", \"y\", 1]]}}\n{second}\n{last}\n")
+        format!(
+            "{{\"status\": \"committed\", \"process\": \"a\", \"txn\": [[\"append\", \"x\", 1], [\"append\", \"y\", 1]]}}\n{second}\n{last}\n"
+        )
     };
     check_sentence(
         &history(
-            r#"{"process": "b", "txn": [["r", "x", []], ["append", "y", 2]]}
-{"process": "d", "txn": [["append", "x", 3]]}"#,
+            r#"{"status": "committed", "process": "b", "txn": [["r", "x", []], ["append", "y", 2]]}
+{"status": "committed", "process": "d", "txn": [["append", "x", 3]]}"#,
         ),
         "T2 missed x ∋ 1 of T1, but wrote y ∋ 2 after y ∋ 1 of T1",
     );
     check_sentence(
         &history(
-            r#"{"process": "b", "txn": [["append", "y", 2]]}
-{"process": "d", "txn": [["r", "x", []], ["append", "x", 3]]}"#,
+            r#"{"status": "committed", "process": "b", "txn": [["append", "y", 2]]}
+{"status": "committed", "process": "d", "txn": [["r", "x", []], ["append", "x", 3]]}"#,
         ),
-        "T3 missed x ∋ 1 of T1, and replaced it",
+        "T2 missed x ∋ 1 of T1, and replaced it",
     );
 }
