@@ -253,7 +253,7 @@ fn value(write: MicroId, txns: &Transactions) -> String {
 }
 
 /// A key and the value that was written.
-fn pair(write: MicroId, txns: &Transactions) -> String {
+pub(crate) fn pair(write: MicroId, txns: &Transactions) -> String {
     let micro = txns.micros[write.0 as usize];
     let sign = if micro.access == Access::Append { "∋" } else { "=" };
     format!("{} {sign} {}", Plain(txns, micro.key), txns.value(micro.at))
@@ -332,11 +332,6 @@ impl Transactions {
             Access::Prefix | Access::List => format!("{key} = {}", self.show_list(self.list(micro))),
             _ => format!("{key} = {}", self.value(micro.at)),
         }
-    }
-
-    /// A key and the value that was written.
-    pub(crate) fn show_pair(&self, write: MicroId) -> String {
-        pair(write, self)
     }
 
     fn show_list(&self, list: &[u32]) -> String {

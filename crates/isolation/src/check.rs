@@ -22,6 +22,18 @@ pub enum Outcome {
     Inconclusive(Inconclusive),
 }
 
+impl Outcome {
+    /// Replays the run, or verifies the violation, by code that shares nothing with the check. An error says which claim is
+    /// not true.
+    pub fn prove(&self, txns: &Transactions) -> Result<(), String> {
+        match self {
+            Outcome::Accepted(certificate) => certificate.replay(txns),
+            Outcome::Rejected(rejection) => rejection.verify(txns),
+            Outcome::Inconclusive(_) => Ok(()),
+        }
+    }
+}
+
 /// Why a history is rejected.
 #[derive(Clone, Debug)]
 pub struct Rejection {

@@ -1,7 +1,7 @@
 //! Leaves parts of a history out, as long as the rest is rejected.
 //!
-//! A search leaves items out in groups that become smaller, as long as the rest is rejected for the same reason. All checks together read a bounded number of micro-operations, so the search of a large
-//! history ends early and its result is larger.
+//! A search leaves items out in groups that become smaller, as long as the rest is rejected for the same reason. All checks
+//! together read a bounded number of micro-operations, so the search of a large history ends early and its result is larger.
 
 use omnilink_history::Halt;
 

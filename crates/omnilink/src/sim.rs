@@ -58,8 +58,8 @@ use std::time::Instant;
 
 use omnilink_explore::{Input, Plan};
 use omnilink_history::format::binary::SegmentWriter;
-use omnilink_history::{Call, Event, Op};
-use omnilink_judge::{Judge, Recording};
+use omnilink_history::{Call, Event, History as Operations};
+use omnilink_judge::{Failed, Judge, Recording};
 use omnilink_record::{CounterClock, Process, Recorder};
 use omnilink_report::{Report, Verdict};
 
@@ -163,9 +163,9 @@ impl History {
         let manifest = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| ".".into());
         let test = Test::new(name.to_owned().leak(), &manifest, spec);
         let judge = test.judge();
-        let decided = self.write_faults().map_err(|error| format!("{name}: cannot write the trace: {error}"));
-        let plan = plan(self.seed());
-        let report = decided.and_then(|()| test.decide(&judge, &plan, &self.0.directory));
+        let written = self.write_faults().map_err(|error| format!("{name}: cannot write the trace: {error}"));
+        let plan = Plan::without_input(self.seed());
+        let report = written.and_then(|()| test.decide(&judge, &plan, &Recording::at(&self.0.directory, None)));
         let report = report.unwrap_or_else(|message| panic!("{message}"));
         assert!(report.history.operations > Some(0), "{name}: nothing was recorded, so nothing was checked");
         if !matches!(report.verdict, Verdict::Accepted) {
@@ -234,7 +234,7 @@ enum Failure {
     Other(String),
 }
 
-/// What was checked.
+/// The number of runs that were accepted, and of their parts.
 #[derive(Debug, Default)]
 struct Totals {
     runs: u64,
@@ -259,19 +259,14 @@ impl Simulation {
     /// does not repeat, with the reason; or if the function panics.
     #[expect(clippy::print_stdout, clippy::print_stderr, reason = "the test harness shows what a test prints")]
     pub fn run(&self, simulate: impl Fn(u64, History) + Sync) {
-        let test = Test {
-            name: self.name,
-            manifest: self.manifest.clone(),
-            spec: self.spec.clone(),
-            level: self.level.clone(),
-            ..Test::new(self.name, "", self.spec.clone())
-        };
+        let (manifest, level) = (self.manifest.clone(), self.level.clone());
+        let test = Test { manifest, level, ..Test::new(self.name, "", self.spec.clone()) };
         let judge = test.judge();
         let plans = match testing::given("OMNILINK_SEED") {
-            Some(seed) => vec![plan(seed)],
+            Some(seed) => vec![Plan::without_input(seed)],
             None => {
                 let seeds = testing::given("OMNILINK_RUNS").unwrap_or(self.seeds);
-                test.remembered().into_iter().chain((0..seeds).map(plan)).collect()
+                test.remembered().into_iter().chain((0..seeds).map(Plan::without_input)).collect()
             }
         };
         let began = Instant::now();
@@ -313,7 +308,7 @@ impl Simulation {
                 resume_unwind(panic)
             }
         };
-        let _ = fs::remove_dir_all(self.scratch(&test));
+        let _ = fs::remove_dir_all(test.scratch());
         if let Some(message) = message {
             panic!("{message}");
         }
@@ -333,23 +328,26 @@ impl Simulation {
         totals: &Mutex<Totals>,
     ) -> Result<(), Failure> {
         let label = format!("{} ({})", self.name, plan.describe());
-        let trace = self.scratch(test).join(plan.seed.to_string());
+        let trace = test.scratch().join(plan.seed.to_string());
         let faults = record(plan.seed, &trace, &label, simulate)?;
+        let recording = Recording::at(&trace, None);
+        let unread = |failed: Failed| Failure::Other(format!("{label}: {}", failed.message()));
         if is_twice {
             let again = trace.with_extension("again");
             record(plan.seed, &again, &label, simulate)?;
-            let difference = difference(&trace, &again);
+            let second = Recording::at(&again, None);
+            let difference = difference(recording.history().map_err(unread)?, second.history().map_err(unread)?);
             let _ = fs::remove_dir_all(&again);
-            if let Some(difference) = difference.map_err(|message| Failure::Other(format!("{label}: {message}")))? {
+            if let Some(difference) = difference {
                 return Err(Failure::Other(format!("{label}: {difference}")));
             }
         }
-        let report = test.decide(judge, plan, &trace).map_err(Failure::Other)?;
+        let report = test.decide(judge, plan, &recording).map_err(Failure::Other)?;
         if !matches!(report.verdict, Verdict::Accepted) {
             return Err(Failure::NotAccepted { trace, report: Box::new(report) });
         }
-        let unknown =
-            operations(&trace).map_err(Failure::Other)?.iter().filter(|(_, op)| op.interval.is_unfinished()).count();
+        let history = recording.history().map_err(unread)?;
+        let unknown = history.ops().iter().filter(|op| op.interval.is_unfinished()).count();
         let _ = fs::remove_dir_all(&trace);
         let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
         totals.runs += 1;
@@ -359,10 +357,6 @@ impl Simulation {
         totals.repeated += u64::from(is_twice);
         Ok(())
     }
-
-    fn scratch(&self, test: &Test) -> PathBuf {
-        test.store().scratch().join(test.file_name())
-    }
 }
 
 impl fmt::Display for Totals {
@@ -371,11 +365,6 @@ impl fmt::Display for Totals {
         write!(f, "{runs} seeds accepted, {operations} operations, {unknown} of unknown outcome, {faults} faults")?;
         write!(f, ", {repeated} seeds repeated")
     }
-}
-
-/// The plan of a seed: the simulation needs nothing else.
-fn plan(seed: u64) -> Plan {
-    Plan { seed, threads: 0, operations: 0, perturb: Vec::new(), only: None, test: None }
 }
 
 /// Runs a seed, and returns its number of faults.
@@ -389,32 +378,26 @@ fn record(seed: u64, trace: &Path, label: &str, simulate: &(impl Fn(u64, History
     Ok(faults as u64)
 }
 
-/// The operations of a trace with the names of their processes.
-fn operations(trace: &Path) -> Result<Vec<(String, Op<Call>)>, String> {
-    let recording = Recording::at(trace, None);
-    let history = recording.history().map_err(|failed| failed.message())?;
-    Ok(history.ops().iter().map(|op| (history.name(op.id), op.clone())).collect())
-}
-
 /// The first operation that differs between two runs of a seed, as the end of a sentence.
-fn difference(first: &Path, second: &Path) -> Result<Option<String>, String> {
-    let [first, second] = [operations(first)?, operations(second)?];
-    let same = first.iter().zip(&second).take_while(|(one, other)| one == other).count();
-    if same == first.len() && same == second.len() {
-        return Ok(None);
+fn difference(first: &Operations<Call>, second: &Operations<Call>) -> Option<String> {
+    let pairs = first.ops().iter().zip(second.ops());
+    let same = pairs.take_while(|(one, other)| one == other && first.name(one.id) == second.name(other.id)).count();
+    if same == first.ops().len() && same == second.ops().len() {
+        return None;
     }
-    let shown = |run: &[(String, Op<Call>)]| {
-        run.get(same).map_or("nothing".to_owned(), |(name, op)| format!("{name} {} {}", op.call, op.interval))
+    let shown = |run: &Operations<Call>| {
+        let op = run.ops().get(same);
+        op.map_or("nothing".to_owned(), |op| format!("{} {} {}", run.name(op.id), op.call, op.interval))
     };
-    let before = match same.checked_sub(1) {
-        Some(last) => format!("after {} {}", first[last].0, first[last].1.call),
+    let before = match first.ops()[..same].last() {
+        Some(last) => format!("after {} {}", first.name(last.id), last.call),
         None => "at the start".to_owned(),
     };
-    Ok(Some(format!(
+    Some(format!(
         "the seed does not repeat: {before}, the first run has {}, and the second {}\n\
          time, random numbers, hashing and threads must depend on the seed alone: look for `Instant::now`, the order of a \
          `HashMap`, `thread::spawn` and real I/O",
-        shown(&first),
-        shown(&second)
-    )))
+        shown(first),
+        shown(second)
+    ))
 }

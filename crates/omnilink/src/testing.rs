@@ -235,7 +235,7 @@ impl Test {
         }
     }
 
-    fn scratch(&self) -> PathBuf {
+    pub(crate) fn scratch(&self) -> PathBuf {
         self.store().scratch().join(self.file_name())
     }
 
@@ -269,7 +269,8 @@ impl Test {
 
     /// Checks a run, and returns its number of operations.
     fn check(&self, judge: &Judge, plan: &Plan, trace: &Path) -> u64 {
-        let report = self.decide(judge, plan, trace).unwrap_or_else(|message| panic!("{message}"));
+        let report =
+            self.decide(judge, plan, &Recording::at(trace, None)).unwrap_or_else(|message| panic!("{message}"));
         match report.verdict {
             Verdict::Accepted => report.history.operations.unwrap_or_default(),
             _ => panic!("{}", self.explain(judge, plan, trace, report)),
@@ -277,10 +278,10 @@ impl Test {
     }
 
     /// Checks a run; if that is not possible, returns the reason.
-    pub(crate) fn decide(&self, judge: &Judge, plan: &Plan, trace: &Path) -> Result<Report, String> {
+    pub(crate) fn decide(&self, judge: &Judge, plan: &Plan, recording: &Recording) -> Result<Report, String> {
         let label = format!("{} ({})", self.name, plan.describe());
-        let (recording, limits) = (Recording::at(trace, None), Patience { until: Instant::now() + PATIENCE });
-        let mut case = Case { recording: &recording, label: &label, witness: None, limits: &limits };
+        let limits = Patience { until: Instant::now() + PATIENCE };
+        let mut case = Case { recording, label: &label, witness: None, limits: &limits };
         judge.report(&mut case).map_err(|failed| format!("{label}: {}", told(&failed)))
     }
 
@@ -350,7 +351,7 @@ impl Test {
         store.keep(&run, &Artifacts { trace, report: Some(report), spec: &judge.files(), schedule: None })
     }
 
-    pub(crate) fn store(&self) -> Store {
+    fn store(&self) -> Store {
         Store::at(self.manifest.join("target/omnilink"))
     }
 

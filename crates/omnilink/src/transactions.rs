@@ -256,11 +256,7 @@ impl Test {
         let halt = Halt::default();
         let txns = read::transactions(history.as_bytes(), &halt).unwrap_or_else(|error| panic!("{name}: {error}"));
         let outcome = check(&txns, level, &Effort::default(), &halt);
-        let proof = match &outcome {
-            Outcome::Accepted(certificate) => certificate.replay(&txns),
-            Outcome::Rejected(rejection) => rejection.verify(&txns),
-            Outcome::Inconclusive(_) => Ok(()),
-        };
+        let proof = outcome.prove(&txns);
         proof.unwrap_or_else(|error| panic!("{name}: the verdict about {level} could not be verified: {error}"));
         if let Outcome::Accepted(_) = outcome {
             return txns.len() as u64;

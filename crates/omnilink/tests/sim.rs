@@ -12,7 +12,7 @@ use omnilink::sim::{History, Simulation};
 static PUT: Action = Action::new("put", &["key", "value"], &[]);
 static GET: Action = Action::new("get", &["key"], &["value"]);
 
-/// What is wrong with the store.
+/// A mistake in the store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     Nothing,

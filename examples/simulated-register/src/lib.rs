@@ -40,7 +40,7 @@ pub struct Stamped {
     value: i64,
 }
 
-/// What a replica keeps on its disk.
+/// The disk of a replica, which a crash does not erase.
 pub type Disk = Arc<Mutex<Stamped>>;
 
 /// A request to replicas, and the reply.

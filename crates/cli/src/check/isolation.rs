@@ -189,12 +189,7 @@ impl Asked<'_> {
         }
         let outcome = check(txns, level, &Effort::default(), self.limits.halt());
         // The checkers are large; the code that certifies their answers is small, and shares nothing with them.
-        let claim = match &outcome {
-            Outcome::Accepted(certificate) => certificate.replay(txns),
-            Outcome::Rejected(rejection) => rejection.verify(txns),
-            Outcome::Inconclusive(_) => Ok(()),
-        };
-        if let Err(claim) = claim {
+        if let Err(claim) = outcome.prove(txns) {
             let message = format!("the verdict about {level} could not be verified: {claim}");
             return self.failed(InputError::new(message), found);
         }

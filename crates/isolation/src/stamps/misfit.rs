@@ -1,6 +1,6 @@
 //! Reads and writes that do not fit the stamps of the database, and sentences about them.
 
-use crate::anomaly::Explanation;
+use crate::anomaly::{Explanation, pair};
 use crate::level::Level;
 use crate::stamp::Clock;
 use crate::transactions::{MicroId, NONE, Status, Transactions, TxnId};
@@ -154,7 +154,7 @@ impl Misfit {
         let of = |micro: MicroId| label(txns.txn_of(micro));
         let sentence = match self {
             Misfit::Internal { read, write } => {
-                format!("{} read {} after it had written {}", of(read), txns.show_read(read), txns.show_pair(write))
+                format!("{} read {} after it had written {}", of(read), txns.show_read(read), pair(write, txns))
             }
             Misfit::Unwritten { read } => {
                 let why = match unwritten(read, txns) {
@@ -165,13 +165,13 @@ impl Misfit {
                 format!("{} read {}, {why}", of(read), txns.show_read(read))
             }
             Misfit::Unseen { read, write } => {
-                format!("{} read {} of {}, whose commit it does not see", of(read), txns.show_pair(write), of(write))
+                format!("{} read {} of {}, whose commit it does not see", of(read), pair(write, txns), of(write))
             }
             Misfit::Missed { read, write } => format!(
                 "{} read {}, but by the stamps it sees {} of {}",
                 of(read),
                 txns.show_read(read),
-                txns.show_pair(write),
+                pair(write, txns),
                 of(write)
             ),
             Misfit::Disordered { read } => {
@@ -180,8 +180,8 @@ impl Misfit {
             Misfit::Conflict { first, second } => format!(
                 "{} wrote {} without seeing {} of {}, and {} did not see it either",
                 of(second),
-                txns.show_pair(second),
-                txns.show_pair(first),
+                pair(second, txns),
+                pair(first, txns),
                 of(first),
                 of(first)
             ),
@@ -192,9 +192,9 @@ impl Misfit {
             Misfit::Backwards { txn } => format!("{} was committed no later than it took its snapshot", label(txn)),
             Misfit::Versions { first, second } => format!(
                 "{} of {} is an older version than {} of {}, but was committed later",
-                txns.show_pair(first),
+                pair(first, txns),
                 of(first),
-                txns.show_pair(second),
+                pair(second, txns),
                 of(second)
             ),
             Misfit::Fork { first, second } => {

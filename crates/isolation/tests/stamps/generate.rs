@@ -37,7 +37,7 @@ impl Txn {
     }
 }
 
-/// What a transaction reads of a key from those that committed, in the order of commits.
+/// The values of a key that a transaction reads after these, which are in the order of their commits.
 fn visible(is_list: bool, committed: &[&Txn], key: u32) -> Vec<u32> {
     let all: Vec<u32> = committed.iter().flat_map(|txn| txn.written(key)).collect();
     if is_list { all } else { all.last().copied().into_iter().collect() }
