@@ -181,3 +181,64 @@ fn help_is_there() {
     }
     insta::assert_snapshot!(all);
 }
+
+/// Simulates the queue.
+fn simulate(name: &str, config: &str, args: &str) -> String {
+    let args = ["spec", "simulate", "Queue.tla"].into_iter().chain(args.split_whitespace());
+    run(&directory(name, config), &args.collect::<Vec<_>>())
+}
+
+#[test]
+fn walks_say_what_they_visited() {
+    let printed = simulate("walks", "INVARIANT Positive\n", "--deadlock false --walks 50 --depth 8");
+    insta::assert_snapshot!(printed);
+}
+
+#[test]
+fn a_violation_beside_a_walk_is_found_and_repeated() {
+    let all = simulate("beside", "INVARIANT Short\n", "--deadlock false --seed 3");
+    assert!(all.contains("the invariant `Short` is false in state 3"), "{all}");
+    assert!(all.ends_with("exit 1"), "{all}");
+    let (_, again) = all.split_once("repeat this walk: omnilink spec simulate Queue.tla ").expect("a command");
+    let again = again.lines().next().expect("a line");
+    let one = simulate("beside", "INVARIANT Short\n", &format!("--deadlock false {again}"));
+    let trace = |text: &str| text[..text.find("walk").expect("a line of counts")].to_owned();
+    assert_eq!(trace(&all), trace(&one));
+}
+
+#[test]
+fn walks_end_where_they_should() {
+    let goal = simulate("goal", "", "--deadlock false --walks 20 --until taken=2 --depth 1000");
+    assert!(goal.contains("`taken=2` became true in 13 walks"), "{goal}");
+    let wrong = simulate("goal", "", "--deadlock false --until taken");
+    assert!(wrong.contains("the predicate of `--until` in state 1 could not be computed"), "{wrong}");
+    assert!(wrong.ends_with("exit 2"), "{wrong}");
+    let unknown = simulate("goal", "", "--until missing");
+    assert!(unknown.contains("missing") && unknown.ends_with("exit 2"), "{unknown}");
+    let deadlock = simulate("goal", "", "--walks 200");
+    assert!(deadlock.contains("has no successor") && deadlock.ends_with("exit 1"), "{deadlock}");
+    let stopped = simulate("goal", "", "--deadlock false --max-states 2");
+    assert!(stopped.contains("inconclusive") && stopped.ends_with("exit 3"), "{stopped}");
+}
+
+#[test]
+fn covers_are_histories_that_the_specification_accepts() {
+    let directory = directory("cover", "INVARIANT Positive\n");
+    let in_it = |args: &str| run(&directory, &args.split_whitespace().collect::<Vec<_>>());
+    let printed = in_it("spec simulate Queue.tla --deadlock false --cover transitions --depth 9 -o covers");
+    insta::assert_snapshot!(printed);
+    let checked = in_it("check Queue.tla covers");
+    assert!(checked.contains("accepted") && checked.ends_with("exit 0"), "{checked}");
+    let again = in_it("spec simulate Queue.tla --deadlock false --cover transitions -o covers");
+    assert!(again.contains("`covers` is not empty") && again.ends_with("exit 2"), "{again}");
+    let itf = in_it("spec simulate Queue.tla --deadlock false --cover actions -o itf --to itf");
+    assert!(itf.contains("cover all 2 actions"), "{itf}");
+    let text = fs::read_to_string(directory.join("itf/behavior-000000.itf.json")).expect("a behavior");
+    let document: serde_json::Value = serde_json::from_str(&text).expect("a document");
+    let actions: Vec<_> =
+        document["states"].as_array().expect("states").iter().map(|state| &state["mbt::actionTaken"]).collect();
+    assert_eq!(actions[0], "init");
+    assert!(actions.iter().any(|action| *action == "Put") && actions.iter().any(|action| *action == "Take"));
+    let wrong = in_it("spec simulate Queue.tla --cover states");
+    assert!(wrong.contains("deadlock") && wrong.ends_with("exit 1"), "{wrong}");
+}

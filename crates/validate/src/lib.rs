@@ -77,3 +77,4 @@ pub use fault::{Broken, Fault, NoAnswer};
 pub use problem::Problem;
 pub use show::shown_state;
 pub use spec::{TraceSpec, TraceState};
+pub use values::recorded;

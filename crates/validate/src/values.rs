@@ -121,22 +121,32 @@ const MODEL: &str = "model value";
 
 /// A value for [`Values::load`]. `None` for a record with the field that model values have.
 pub(crate) fn save(value: &Value, strings: &Strings) -> Option<omnilink_history::Value> {
+    convert(value, strings, true)
+}
+
+/// A value as a recorder writes it: a model value is its name.
+pub fn recorded(value: &Value, strings: &Strings) -> omnilink_history::Value {
+    // Invariant: only values to load have a reserved field.
+    convert(value, strings, false).expect("a value without reserved fields")
+}
+
+fn convert(value: &Value, strings: &Strings, is_to_load: bool) -> Option<omnilink_history::Value> {
     let all = |elements: &[Value]| -> Option<Vec<omnilink_history::Value>> {
-        elements.iter().map(|element| save(element, strings)).collect()
+        elements.iter().map(|element| convert(element, strings, is_to_load)).collect()
     };
     Some(match value {
         Value::Bool(truth) => omnilink_history::Value::Bool(*truth),
         Value::Int(number) => omnilink_history::Value::Int(*number),
         Value::Str(text) => omnilink_history::Value::str(strings.text(text)),
         Value::Model(model) => {
-            let name = Str::Known(model.name);
-            omnilink_history::Value::record([(MODEL, omnilink_history::Value::str(strings.text(&name)))])?
+            let name = omnilink_history::Value::str(strings.text(&Str::Known(model.name)));
+            if is_to_load { omnilink_history::Value::record([(MODEL, name)])? } else { name }
         }
         Value::Set(set) => omnilink_history::Value::set(all(set.elements())?),
         Value::Seq(seq) => omnilink_history::Value::tuple(all(seq.elements())?),
         Value::Fun(fun) => {
             let (keys, values) = (all(fun.domain().elements())?, all(fun.values())?);
-            if keys.iter().any(|key| key.as_str() == Some(MODEL)) {
+            if is_to_load && keys.iter().any(|key| key.as_str() == Some(MODEL)) {
                 return None;
             }
             omnilink_history::Value::function(keys.into_iter().zip(values))?

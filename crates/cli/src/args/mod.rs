@@ -35,7 +35,10 @@ pub(crate) use lineup::{LineupArgs, Size};
 pub(crate) use monitor::{MonitorArgs, Unit};
 pub(crate) use overview::command;
 pub(crate) use shared::{About, AroundArgs, Extra, ExtraKind, Order, Output, Progress, STORE};
-pub(crate) use spec::{ActionsArgs, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand};
+pub(crate) use spec::{
+    ActionsArgs, BehaviorForm, ChooseBy, CoverBy, EvalArgs, SearchOrder, SpecCheckArgs, SpecCommand, SpecSimulateArgs,
+    StatesArgs,
+};
 pub(crate) use verification::{ConfirmArgs, ModuleArgs, VerifyArgs};
 
 /// After the other options of a command.

@@ -17,6 +17,12 @@ pub(crate) enum SpecCommand {
                             or its configuration is wrong, 3 a limit was reached, 4 there is no state."
     )]
     Check(SpecCheckArgs),
+    /// Make random behaviors of a TLA+ specification, or a few that cover it, and check its invariants and properties on the way.
+    #[command(
+        after_help = "Exit codes: 0 nothing was found to be wrong, 1 something is violated, 2 the command line, the \
+                            specification or its configuration is wrong, 3 a limit was reached, 4 there is no state."
+    )]
+    Simulate(SpecSimulateArgs),
     /// List the actions of a specification's next-state relation.
     Actions(ActionsArgs),
     /// Evaluate an expression, in a specification or on its own.
@@ -54,8 +60,9 @@ pub(crate) enum SearchOrder {
     Depth,
 }
 
+/// The properties to check, and the limits.
 #[derive(Debug, Args)]
-pub(crate) struct SpecCheckArgs {
+pub(crate) struct StatesArgs {
     /// Report a state without successors [default: set by the configuration].
     #[arg(long, value_name = "YES/NO", action = clap::ArgAction::Set, help_heading = SPECIFICATION)]
     pub(crate) deadlock: Option<bool>,
@@ -90,11 +97,88 @@ pub(crate) struct SpecCheckArgs {
 
     #[command(flatten)]
     pub(crate) located: Located,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SpecCheckArgs {
+    #[command(flatten)]
+    pub(crate) states: StatesArgs,
 
     /// Order in which to visit states; `depth` visits the state found last first, with one worker, as TLC does with its
     /// `StateDeque`.
     #[arg(long, value_name = "ORDER", default_value = "breadth", help_heading = EXPERTS, hide_short_help = true)]
     pub(crate) search: SearchOrder,
+}
+
+/// The choice of the next state of a random behavior.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ChooseBy {
+    /// All distinct successors are equally likely
+    Successor,
+    /// All actions that are enabled are equally likely, then all successors of the action
+    Action,
+}
+
+/// The parts of a specification that behaviors cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CoverBy {
+    /// Every action that is ever enabled
+    Actions,
+    /// Every reachable state
+    States,
+    /// Every step between two reachable states
+    Transitions,
+}
+
+/// The format of a written behavior.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum BehaviorForm {
+    /// A history in JSON Lines: each step is an operation, and its notes have the state
+    Jsonl,
+    /// The Informal Trace Format of Apalache and Quint
+    Itf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SpecSimulateArgs {
+    /// Number of behaviors.
+    #[arg(long, value_name = "COUNT", default_value_t = 1000)]
+    pub(crate) walks: u64,
+
+    /// Maximum number of steps of a behavior; one that covers something may have as many as it needs to get there.
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    pub(crate) depth: usize,
+
+    /// Seed of the random choices.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    /// Make only the behavior with this number.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "walks")]
+    pub(crate) walk: Option<u64>,
+
+    /// Choice of the next state.
+    #[arg(long, value_name = "BY", default_value = "successor")]
+    pub(crate) choose: ChooseBy,
+
+    /// End a behavior in a state in which this predicate is true.
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) until: Option<String>,
+
+    /// Instead of random behaviors, visit all states, and make a small set of behaviors that covers these.
+    #[arg(long, value_name = "PARTS", conflicts_with_all = ["walks", "seed", "walk", "choose", "until"])]
+    pub(crate) cover: Option<CoverBy>,
+
+    /// Write each behavior to a file in this directory, which must be empty or new.
+    #[arg(short, long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Format of the files.
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl", requires = "output", help_heading = OUTPUT)]
+    pub(crate) to: BehaviorForm,
+
+    #[command(flatten)]
+    pub(crate) states: StatesArgs,
 }
 
 #[derive(Debug, Args)]

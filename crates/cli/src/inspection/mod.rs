@@ -15,3 +15,5 @@ mod subject;
 mod values;
 pub(crate) mod view;
 mod worker;
+
+pub(crate) use values::Values;

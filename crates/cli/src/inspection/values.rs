@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// Parses values, most of which it has parsed before: a step changes few variables.
 #[derive(Default)]
-pub(super) struct Values {
+pub(crate) struct Values {
     seen: HashMap<String, Option<Value>>,
 }
 
@@ -19,7 +19,7 @@ const MOST_SEEN: usize = 10_000;
 
 impl Values {
     /// A printed value in the format, if it can be parsed.
-    pub(super) fn read(&mut self, text: &str) -> Option<Value> {
+    pub(crate) fn read(&mut self, text: &str) -> Option<Value> {
         if let Some(value) = self.seen.get(text) {
             return value.clone();
         }

@@ -1,11 +1,14 @@
 //! `omnilink spec`: specifications on their own, without a history.
 
 mod actions;
+mod behavior;
 mod check;
 mod eval;
 mod explain;
 pub(crate) mod list;
 mod show;
+mod simulate;
+mod visit;
 
 use omnilink_judge::Complaint;
 use serde_json::json;
@@ -17,6 +20,7 @@ use crate::terminal::print_complaints;
 pub(crate) fn run(command: &SpecCommand) -> Exit {
     match command {
         SpecCommand::Check(args) => check::run(args),
+        SpecCommand::Simulate(args) => simulate::run(args),
         SpecCommand::Actions(args) => actions::run(args),
         SpecCommand::Eval(args) => eval::run(args),
         SpecCommand::List { name } => list::run(name.as_deref()),

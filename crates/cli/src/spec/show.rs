@@ -3,34 +3,31 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use indicatif::HumanCount;
 use omnilink_judge::Complaint;
-use omnilink_suggest::{counted, plural};
+use omnilink_suggest::counted;
 use omnilink_tla::machine::{Label, Machine, State};
 use omnilink_tla::program::{Program, Property};
 use omnilink_tla::reach::{During, Limit, TraceStep, Verdict, shown};
 use omnilink_tla::value::Value;
 use serde_json::json;
 
-use super::check::Outcome;
-
-pub(super) const SCHEMA: &str = "omnilink.spec-check/1";
+use super::visit::Outcome;
 
 /// Prints a result for people.
 pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
     let bold = Style::new().bold();
-    let color = match outcome.checked.verdict {
+    let color = match outcome.found.verdict {
         Verdict::Holds { .. } if !outcome.is_empty() => AnsiColor::Green,
         Verdict::Holds { .. } | Verdict::Stopped { .. } => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     }
     .on_default();
-    let claims = if word(outcome) == "holds" { format!(": {}", claims(outcome)) } else { String::new() };
+    let claims = if word(outcome) == outcome.way.passed { format!(": {}", claims(outcome)) } else { String::new() };
     outln!("{bold}{}{bold:#}: {color}{}{color:#}{claims}", outcome.label, word(outcome));
     if let Some(reason) = reason(outcome) {
         outln!("  {reason}");
     }
-    if let Some(trace) = trace(&outcome.checked.verdict) {
+    if let Some(trace) = trace(&outcome.found.verdict) {
         out!("{}", trace_text(outcome.program, machine, trace));
     }
     if let Some(explanation) = &outcome.explanation {
@@ -39,16 +36,18 @@ pub(super) fn human(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
             outln!("    {line}");
         }
     }
-    if let Verdict::Error { error, .. } = &outcome.checked.verdict {
+    if let Verdict::Error { error, .. } = &outcome.found.verdict {
         errln!("{}", Complaint::of_evaluation(outcome.program, error).render());
     }
-    outln!("  {}", counts(outcome));
+    for line in (outcome.found.counts)(outcome.elapsed) {
+        outln!("  {line}");
+    }
 }
 
 fn word(outcome: &Outcome<'_>) -> &'static str {
-    match outcome.checked.verdict {
+    match outcome.found.verdict {
         Verdict::Holds { .. } if outcome.is_empty() => "empty",
-        Verdict::Holds { .. } => "holds",
+        Verdict::Holds { .. } => outcome.way.passed,
         Verdict::AssumptionFalse(_)
         | Verdict::Violated { .. }
         | Verdict::PropertyViolated { .. }
@@ -104,8 +103,8 @@ fn reason(outcome: &Outcome<'_>) -> Option<String> {
     let invariant = |index: usize| format!("the invariant `{}`", program.invariants[index].0);
     let property = |index: usize| format!("the property `{}`", program.properties[index].0);
     let postcondition = |index: usize| format!("the postcondition `{}`", program.postconditions[index].0);
-    Some(match &outcome.checked.verdict {
-        Verdict::Holds { .. } if outcome.is_empty() => match (outcome.checked.stats.generated, &*program.constraints) {
+    Some(match &outcome.found.verdict {
+        Verdict::Holds { .. } if outcome.is_empty() => match (outcome.found.generated, &*program.constraints) {
             (0, _) => "no state satisfies the initial predicate: nothing was checked".into(),
             (_, [(name, _)]) => format!("the constraint `{name}` excludes every initial state: no step was checked"),
             _ => "the constraints exclude every initial state: no step was checked".into(),
@@ -134,8 +133,13 @@ fn reason(outcome: &Outcome<'_>) -> Option<String> {
                 During::Invariant(index) => invariant(*index),
                 During::Property(index) => property(*index),
                 During::Postcondition(index) => postcondition(*index),
+                During::Goal => "the predicate of `--until`".into(),
             };
-            let at = if trace.is_empty() { String::new() } else { format!(" of state {}", trace.len()) };
+            let at = match trace.len() {
+                0 => String::new(),
+                count if matches!(during, During::Goal) => format!(" in state {count}"),
+                count => format!(" of state {count}"),
+            };
             format!("{what}{at} could not be computed")
         }
         Verdict::Stopped { limit, path } => {
@@ -229,45 +233,25 @@ fn label_text(program: &Program, label: &Label) -> String {
     format!("{}{args} at {}:{}:{}", label.name, program.module.sources.get(label.site.source).name, at.line, at.column)
 }
 
-fn counts(outcome: &Outcome<'_>) -> String {
-    let stats = &outcome.checked.stats;
-    let seconds = outcome.elapsed.as_secs_f64();
-    // A rate is shown only if there was enough to measure.
-    let rate = if seconds < 1.0 {
-        String::new()
-    } else {
-        let rate = HumanCount((stats.generated as f64 / seconds) as u64);
-        format!("; {seconds:.1} s, {rate} states per second")
-    };
-    format!(
-        "{} {} generated, {} distinct, {} left, depth {}{rate}",
-        HumanCount(stats.generated),
-        plural(stats.generated, "state"),
-        HumanCount(stats.distinct),
-        HumanCount(stats.queued),
-        stats.depth,
-    )
-}
-
 /// Prints a result as a JSON document.
 pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
-    let (program, stats) = (outcome.program, &outcome.checked.stats);
-    let error = match &outcome.checked.verdict {
+    let program = outcome.program;
+    let error = match &outcome.found.verdict {
         Verdict::Error { error, .. } => vec![Complaint::of_evaluation(program, error).json()],
         _ => Vec::new(),
     };
-    let invariant = match &outcome.checked.verdict {
+    let invariant = match &outcome.found.verdict {
         Verdict::Violated { invariant, .. } => Some(&program.invariants[*invariant].0),
         _ => None,
     };
-    let property = match &outcome.checked.verdict {
+    let property = match &outcome.found.verdict {
         Verdict::PropertyViolated { property, .. } => Some(&program.properties[*property].0),
         _ => None,
     };
-    let states = trace(&outcome.checked.verdict)
+    let states = trace(&outcome.found.verdict)
         .map(|trace| trace.iter().map(|step| step_json(program, machine, step)).collect::<Vec<_>>());
     let document = json!({
-        "schema": SCHEMA,
+        "schema": outcome.way.schema,
         "spec": outcome.label,
         "verdict": word(outcome),
         "checked": { "names": names(program), "deadlock": program.init.is_some() && program.check_deadlock },
@@ -276,12 +260,7 @@ pub(super) fn json(outcome: &Outcome<'_>, machine: &mut Machine<'_>) {
         "property": property,
         "trace": states,
         "explanation": outcome.explanation.as_ref().map(|explanation| &explanation.lines),
-        "stats": {
-            "generated": stats.generated,
-            "distinct": stats.distinct,
-            "left": stats.queued,
-            "depth": stats.depth,
-        },
+        "stats": outcome.found.stats,
         "fairness_ignored": program.has_fairness,
         "milliseconds": outcome.elapsed.as_secs_f64() * 1e3,
         "errors": error,

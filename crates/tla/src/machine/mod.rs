@@ -50,7 +50,7 @@ use refute_exists::Plans;
 pub type State = Arc<[Value]>;
 
 /// The label of a step: the action of the next-state relation that allowed it, and its arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Label {
     /// The name of the operator.
     pub name: String,

@@ -4,9 +4,10 @@
 //! counterexamples and evaluates the postconditions. Values set by `TLCSet` are per worker in TLC, so a program that
 //! uses them, or reads the progress of the search, has one worker.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use super::random::Random;
 use super::share::Shared;
 use super::symmetry::{Images, Symmetry};
 use super::{Claim, End, Explorer, Limit, Plan, ReachOrder, Stats, TraceStep, explore};
@@ -90,6 +91,8 @@ pub enum During {
     Property(usize),
     /// A postcondition; its index in [`Program::postconditions`].
     Postcondition(usize),
+    /// The predicate that ends a random walk.
+    Goal,
 }
 
 /// Checks a program with one worker for each world. `watch` is called now and then, and may stop the search. If the
@@ -104,30 +107,16 @@ pub fn check<'p>(
     mut worlds: Vec<Box<dyn World + Send + 'p>>,
     watch: &mut dyn FnMut(&Stats) -> Option<Limit>,
 ) -> Checked {
-    assert!(!worlds.is_empty(), "at least one world is needed");
     let is_serial = program.reads_progress() || order == ReachOrder::Depth;
     if is_serial {
         worlds.truncate(1);
     }
-    let workers = worlds.len();
-    let progress = Arc::new(Progress::default());
-    let worker = |inner| {
-        let level = Arc::new(AtomicUsize::new(0));
-        let world = Watched { inner, level: level.clone(), progress: progress.clone(), workers };
-        let machine = Machine::new(program, Box::new(world));
-        let (symmetry, images, shared) = (Arc::default(), Images::default(), Shared::default());
-        let properties = program.properties.iter().enumerate();
-        let (promises, steps) = properties.partition::<Vec<_>, _>(|(_, (_, property))| property.is_promise());
-        let [steps, promises] = [steps, promises].map(|list| list.into_iter().map(|(index, _)| index).collect());
-        Checker { machine, level, progress: progress.clone(), symmetry, images, shared, steps, promises }
-    };
-    let mut workers: Vec<Checker<'p>> = worlds.into_iter().map(worker).collect();
     let failed = |verdict| Checked { verdict, stats: Stats::default() };
-    if let Err(verdict) = workers[0].prepare() {
-        return failed(workers[0].unless_stopped(verdict));
-    }
-    let symmetry = workers[0].symmetry.clone();
-    workers.iter_mut().for_each(|worker| worker.symmetry = symmetry.clone());
+    let mut workers = match workers(program, worlds) {
+        Ok(workers) => workers,
+        Err(verdict) => return failed(verdict),
+    };
+    let progress = workers[0].progress.clone();
     let mut watch = |stats: &Stats| {
         progress.set(stats);
         watch(stats)
@@ -138,29 +127,36 @@ pub fn check<'p>(
     }
     let outcome = explore(&mut workers, Plan { order, check_deadlock: program.check_deadlock, is_serial }, &mut watch);
     progress.set(&outcome.stats);
-    let verdict = match outcome.end {
-        End::Finished => workers[0].conclude(false),
-        End::Exited => workers[0].conclude(true),
-        End::Violated { claim: Claim::Invariant(invariant), trace } => Verdict::Violated { invariant, trace },
-        End::Violated { claim: Claim::Property(index), trace } => {
-            Verdict::PropertyViolated { property: workers[0].steps[index], trace }
-        }
-        End::Violated { claim: Claim::Promise(index), trace } => {
-            Verdict::PropertyViolated { property: workers[0].promises[index], trace }
-        }
-        End::Deadlock { trace } => Verdict::Deadlock { trace },
-        End::Error { error, claim, trace } => {
-            let during = match claim {
-                None => During::Search,
-                Some(Claim::Invariant(invariant)) => During::Invariant(invariant),
-                Some(Claim::Property(index)) => During::Property(workers[0].steps[index]),
-                Some(Claim::Promise(index)) => During::Property(workers[0].promises[index]),
-            };
-            Verdict::Error { error, during, trace }
-        }
-        End::Stopped { limit, path } => Verdict::Stopped { limit, path },
+    Checked { verdict: workers[0].verdict(outcome.end), stats: outcome.stats }
+}
+
+/// A worker for each world. The assumptions were checked, and the symmetry evaluated.
+pub(super) fn workers<'p>(
+    program: &'p Program,
+    worlds: Vec<Box<dyn World + Send + 'p>>,
+) -> std::result::Result<Vec<Checker<'p>>, Verdict> {
+    assert!(!worlds.is_empty(), "at least one world is needed");
+    let workers = worlds.len();
+    let progress = Arc::new(Progress::default());
+    let worker = |inner| {
+        let (level, random) = (Arc::new(AtomicUsize::new(0)), Arc::default());
+        let world =
+            Watched { inner, level: level.clone(), progress: progress.clone(), random: Arc::clone(&random), workers };
+        let machine = Machine::new(program, Box::new(world));
+        let (symmetry, images, shared) = (Arc::default(), Images::default(), Shared::default());
+        let properties = program.properties.iter().enumerate();
+        let (promises, steps) = properties.partition::<Vec<_>, _>(|(_, (_, property))| property.is_promise());
+        let [steps, promises] = [steps, promises].map(|list| list.into_iter().map(|(index, _)| index).collect());
+        let progress = progress.clone();
+        Checker { machine, level, progress, random, start: None, symmetry, images, shared, steps, promises }
     };
-    Checked { verdict: workers[0].unless_stopped(verdict), stats: outcome.stats }
+    let mut workers: Vec<Checker<'p>> = worlds.into_iter().map(worker).collect();
+    if let Err(verdict) = workers[0].prepare() {
+        return Err(workers[0].unless_stopped(verdict));
+    }
+    let symmetry = workers[0].symmetry.clone();
+    workers.iter_mut().for_each(|worker| worker.symmetry = symmetry.clone());
+    Ok(workers)
 }
 
 /// The fields of `ALIAS` in a state, or the variables, each with its name.
@@ -213,6 +209,8 @@ struct Watched<'p> {
     inner: Box<dyn World + Send + 'p>,
     level: Arc<AtomicUsize>,
     progress: Arc<Progress>,
+    /// The state of the random numbers of a walk.
+    random: Arc<Mutex<Option<Random>>>,
     workers: usize,
 }
 
@@ -256,7 +254,10 @@ impl World for Watched<'_> {
     }
 
     fn random(&mut self, bound: u64) -> u64 {
-        self.inner.random(bound)
+        match self.random.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(random) => random.below(bound),
+            None => self.inner.random(bound),
+        }
     }
 
     fn limit(&self) -> Option<Limit> {
@@ -269,10 +270,13 @@ impl World for Watched<'_> {
 }
 
 /// One worker.
-struct Checker<'p> {
-    machine: Machine<'p>,
+pub(super) struct Checker<'p> {
+    pub(super) machine: Machine<'p>,
     level: Arc<AtomicUsize>,
     progress: Arc<Progress>,
+    random: Arc<Mutex<Option<Random>>>,
+    /// The state to begin in, if it is not any initial one.
+    pub(super) start: Option<State>,
     symmetry: Arc<Symmetry>,
     images: Images,
     shared: Shared,
@@ -283,6 +287,38 @@ struct Checker<'p> {
 }
 
 impl Checker<'_> {
+    /// Gives the choices of the specification, such as `RandomElement`, a seed.
+    pub(super) fn set_seed(&mut self, seed: u64) {
+        *self.random.lock().unwrap_or_else(PoisonError::into_inner) = Some(Random::new(seed));
+    }
+
+    /// The verdict of a search that ended like this.
+    pub(super) fn verdict(&mut self, end: End<Self>) -> Verdict {
+        let verdict = match end {
+            End::Finished => self.conclude(false),
+            End::Exited => self.conclude(true),
+            End::Violated { claim: Claim::Invariant(invariant), trace } => Verdict::Violated { invariant, trace },
+            End::Violated { claim: Claim::Property(index), trace } => {
+                Verdict::PropertyViolated { property: self.steps[index], trace }
+            }
+            End::Violated { claim: Claim::Promise(index), trace } => {
+                Verdict::PropertyViolated { property: self.promises[index], trace }
+            }
+            End::Deadlock { trace } => Verdict::Deadlock { trace },
+            End::Error { error, claim, trace } => {
+                let during = match claim {
+                    None => During::Search,
+                    Some(Claim::Invariant(invariant)) => During::Invariant(invariant),
+                    Some(Claim::Property(index)) => During::Property(self.steps[index]),
+                    Some(Claim::Promise(index)) => During::Property(self.promises[index]),
+                };
+                Verdict::Error { error, during, trace }
+            }
+            End::Stopped { limit, path } => Verdict::Stopped { limit, path },
+        };
+        self.unless_stopped(verdict)
+    }
+
     /// Checks the assumptions and evaluates the symmetry.
     fn prepare(&mut self) -> std::result::Result<(), Verdict> {
         let program = self.machine.program();
@@ -379,7 +415,13 @@ impl Explorer for Checker<'_> {
     type Error = Box<EvalError>;
 
     fn initial(&mut self, out: &mut Vec<State>) -> Result<()> {
-        self.machine.initial_states(out)
+        match &self.start {
+            None => self.machine.initial_states(out),
+            Some(state) => {
+                out.push(state.clone());
+                Ok(())
+            }
+        }
     }
 
     fn successors(&mut self, state: &State, out: &mut Vec<State>) -> Result<()> {

@@ -26,16 +26,21 @@
 //! that reads the progress of the search, or sets registers, is explored that way whatever the number of workers.
 
 mod check;
+mod cover;
 mod phases;
 mod promise;
+mod random;
 mod search;
 mod serial;
 mod share;
 mod store;
 mod symmetry;
+mod walk;
 
 pub use check::{Checked, During, Verdict, check, shown};
+pub use cover::{Cover, Covered, cover};
 pub use search::explore;
+pub use walk::{Choose, Simulated, Visited, WalkPlan, simulate};
 
 pub use crate::datum::Limit;
 
@@ -200,6 +205,9 @@ pub struct TraceStep<L, S> {
     /// The state.
     pub state: S,
 }
+
+/// One state of a behavior of a program.
+pub type BehaviorStep = TraceStep<crate::machine::Label, crate::machine::State>;
 
 #[cfg(test)]
 mod tests;

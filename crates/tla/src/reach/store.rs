@@ -16,6 +16,11 @@ impl StateId {
     /// The predecessor of initial states.
     pub(super) const BEGINNING: StateId = StateId(u32::MAX);
 
+    /// The state at a place if there is one shard.
+    pub(super) fn at(index: usize) -> StateId {
+        StateId(index as u32)
+    }
+
     /// Its place among all states if there is one shard.
     pub(super) fn index(self) -> usize {
         self.0 as usize
@@ -97,6 +102,18 @@ impl<S: Eq + Hash> Store<S> {
     pub(super) fn insert(&mut self, hash: u64, state: S, key: Option<S>, parent: StateId) -> StateId {
         let shard = self.shard_of(hash);
         self.shards[shard].add(hash, state, key, parent)
+    }
+
+    /// The place of a state, which is added if it is not there, and whether it was not; if there is one shard.
+    pub(super) fn place(&mut self, state: &S) -> (usize, bool)
+    where
+        S: Clone,
+    {
+        let hash = self.hash(state);
+        match self.find(hash, state) {
+            Some(id) => (id.index(), false),
+            None => (self.insert(hash, state.clone(), None, StateId::BEGINNING).index(), true),
+        }
     }
 
     pub(super) fn state(&self, id: StateId) -> &S {

@@ -31,6 +31,6 @@ impl Loader for Alone {
 }
 
 /// A world without files or output.
-struct NullWorld;
+pub(crate) struct NullWorld;
 
 impl World for NullWorld {}
