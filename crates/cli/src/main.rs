@@ -10,6 +10,7 @@ mod comparison;
 mod control;
 mod convert;
 mod doctor;
+mod drive;
 mod exit;
 mod files;
 mod former;
@@ -62,6 +63,7 @@ fn run(command: Command) -> ExitCode {
         Command::Report(args) => inspection::report::run(&args),
         Command::View(args) => inspection::view::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Drive(args) => drive::run(&args),
         Command::Lineup(args) => lineup::run(&args),
         Command::Replay(args) => control::replay::run(&args),
         Command::Debug(args) => control::debug::run(&args),

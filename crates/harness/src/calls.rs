@@ -18,7 +18,7 @@ use crate::results::results;
 use crate::values::{self, ANY, Known, Source, Type};
 
 /// Parameters that are the process unless the settings name another.
-const PROCESS: [&str; 3] = ["process", "self", "pid"];
+pub(crate) const PROCESS: [&str; 3] = ["process", "self", "pid"];
 
 /// Definitions that represent the absence of a value unless the settings name another.
 const NIL: [&str; 4] = ["Nil", "NULL", "None", "Null"];
@@ -77,7 +77,7 @@ impl Plan {
             processes: Vec::new(),
             problems: Vec::new(),
         };
-        planner.nil = planner.find_nil();
+        planner.nil = find_nil(&mut planner.machine, settings);
         let spec = program.module.sources.iter().next().map(|(_, source)| file_name(&source.name)).unwrap_or_default();
         let plan = planner.plan(spec);
         if planner.problems.is_empty() { Ok(plan) } else { Err(planner.problems) }
@@ -496,18 +496,20 @@ impl Planner<'_> {
         let help = hint.or_else(|| Some("`omnilink spec actions` lists them".to_owned()));
         self.problems.push(Problem::new(message).help(help));
     }
+}
 
-    fn find_nil(&mut self) -> Option<Value> {
-        let names = &self.program.module.names;
-        let def = match &self.settings.nil {
-            Some(name) => names.get(name),
-            None => NIL.iter().find_map(|name| names.get(*name)),
-        };
-        let def = *def.filter(|def| self.program.definition(**def).params.is_empty())?;
-        match self.machine.evaluate_definition(def, None) {
-            Ok(Datum::Value(value)) => Some(value),
-            _ => None,
-        }
+/// The value that stands for the absence of a value.
+pub(crate) fn find_nil(machine: &mut Machine<'_>, settings: &Settings) -> Option<Value> {
+    let program = machine.program();
+    let names = &program.module.names;
+    let def = match &settings.nil {
+        Some(name) => names.get(name),
+        None => NIL.iter().find_map(|name| names.get(*name)),
+    };
+    let def = *def.filter(|def| program.definition(**def).params.is_empty())?;
+    match machine.evaluate_definition(def, None) {
+        Ok(Datum::Value(value)) => Some(value),
+        _ => None,
     }
 }
 

@@ -35,7 +35,8 @@
 //! ```text
 //!  Program, Settings ── Plan::new ──► Plan: the calls of the system ── rust, cpp ──► Files
 //!                                       │
-//!                                       └── drift: how a file generated earlier differs
+//!                                       ├── drift: how a file generated earlier differs
+//!                                       └── Follower: the states that agree with the answers of a system
 //! ```
 //!
 //! An action of the specification is an *outcome* of a *call* of the system: `Dequeue` and `DequeueEmpty` are the
@@ -47,6 +48,7 @@ mod calls;
 pub mod cpp;
 
 mod drift;
+mod follow;
 mod names;
 mod plan;
 mod results;
@@ -54,6 +56,7 @@ pub mod rust;
 mod values;
 
 pub use drift::{Drift, Header, drift, function, read_header, unfilled};
+pub use follow::{Allowed, Follower, Input, Lost, MOST_STATES};
 pub use plan::{Argument, Call, Field, Outcome, Plan, Repeated, Unsupported};
 pub use values::{Literal, Source, Type};
 

@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("page", &["report"]),
     ("validate", &["history", "settings", "search", "suggest", "tla", "report"]),
     ("logs", &["history", "settings", "suggest", "tla-syntax", "tla", "report", "validate"]),
-    ("harness", &["settings", "suggest", "tla", "validate"]),
+    ("harness", &["history", "settings", "suggest", "tla", "validate"]),
     (
         "omnilink",
         &[

@@ -4,6 +4,7 @@ mod build;
 mod check;
 mod control;
 mod convert;
+mod drive;
 mod former;
 mod fuzz;
 mod harness;
@@ -26,6 +27,7 @@ pub(crate) use build::{AuditArgs, BuildCommand, CargoArgs, CxxArgs, RunArgs, Run
 pub(crate) use check::{CheckArgs, CheckOutput, DoctorArgs, parse_isolation};
 pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use convert::{ConvertArgs, Target};
+pub(crate) use drive::DriveArgs;
 pub(crate) use former::{ExportCommand, FormerCommand, InferArgs, LogCommand, WitnessCommand};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand};
 pub(crate) use harness::{GenArgs, InitArgs, SchemaArgs, SchemaOf};
@@ -96,6 +98,14 @@ pub(crate) enum Command {
                             end, 7 one has a data race. 2 wins over 1, 1 over 5, 5 over 7, and 7 over 3."
     )]
     Fuzz(FuzzArgs),
+    /// Let a specification choose the calls of a program, and check its answers.
+    ///
+    /// The program reads a call per line and answers each with a line, in JSON.
+    #[command(
+        after_help = "Exit codes: 0 every answer is allowed, 1 one is not, 2 the command line, the specification or the \
+                            settings are wrong, 5 the program crashed, did not answer, or its answer cannot be read."
+    )]
+    Drive(DriveArgs),
     /// Check an object without a specification, against its serial runs.
     ///
     /// Every concurrent execution must give results that some serial run gives.

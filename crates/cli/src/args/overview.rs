@@ -12,7 +12,7 @@ use super::Cli;
 /// The commands of the page.
 const LISTED: [(&str, &[&str]); 5] = [
     ("Check what was recorded", &["check", "report", "view", "monitor"]),
-    ("Find failures", &["init", "fuzz", "lineup"]),
+    ("Find failures", &["init", "fuzz", "drive", "lineup"]),
     ("Look into a failing run", &["replay", "shrink", "debug", "runs"]),
     ("Specifications and formats", &["spec", "convert"]),
     ("This machine", &["doctor"]),

@@ -1,0 +1,170 @@
+//! `omnilink drive` with a program in Python: correct systems pass, and each mistake is found and explained.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const QUEUE: &str = r"---- MODULE Queue ----
+EXTENDS Naturals, Sequences
+CONSTANT Elems
+VARIABLE queue
+Init == queue = <<>>
+Enqueue(elem) == queue' = Append(queue, elem)
+Dequeue(elem) == queue # <<>> /\ elem = Head(queue) /\ queue' = Tail(queue)
+DequeueEmpty == queue = <<>> /\ UNCHANGED queue
+Next == (\E elem \in Elems : Enqueue(elem) \/ Dequeue(elem)) \/ DequeueEmpty
+Small == Len(queue) <= 4
+====
+";
+
+const MAP: &str = r"---- MODULE Map ----
+EXTENDS Naturals
+CONSTANTS Keys, Values, Nil
+VARIABLE map
+Init == map = [key \in Keys |-> Nil]
+Put(key, value) == map' = [map EXCEPT ![key] = value]
+Get(key, value) == value = map[key] /\ UNCHANGED map
+Remove(key) == map' = [map EXCEPT ![key] = Nil]
+Next == \/ \E key \in Keys, value \in Values : Put(key, value)
+        \/ \E key \in Keys, value \in Values \cup {Nil} : Get(key, value)
+        \/ \E key \in Keys : Remove(key)
+====
+";
+
+const LOCK: &str = r#"---- MODULE Lock ----
+CONSTANTS Processes, Free
+VARIABLE holder
+Init == holder = Free
+Lock(process) == holder = Free /\ holder' = process
+Unlock(process) == holder = process /\ holder' = Free
+Next == \E process \in Processes : Lock(process) \/ Unlock(process)
+====
+"#;
+
+/// A directory of its own for a test, with the three specifications.
+fn directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("drive").join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("a directory for a test");
+    let write = |name: &str, text: &str| fs::write(directory.join(name), text).expect("a file for a test");
+    write("Queue.tla", QUEUE);
+    write("Queue.cfg", "CONSTANT Elems = {1, 2}\nINIT Init\nNEXT Next\nCONSTRAINT Small\n");
+    write("Map.tla", MAP);
+    write("Map.cfg", "CONSTANTS Keys = {1, 2, 3} Values = {1, 2} Nil = Nil\nINIT Init\nNEXT Next\n");
+    write("Lock.tla", LOCK);
+    write("Lock.cfg", "CONSTANTS Processes = {\"a\", \"b\", \"c\"} Free = Free\nINIT Init\nNEXT Next\n");
+    directory
+}
+
+/// What the command prints, and its exit code.
+fn run(directory: &Path, args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_omnilink")).current_dir(directory).args(args).output();
+    let output = output.expect("the command runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}{}exit {}", text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1))
+}
+
+/// Drives a system with a mistake.
+fn drive(name: &str, kind: &str, mistake: &str, options: &[&str]) -> String {
+    let directory = directory(name);
+    let spec = match kind {
+        "queue" => "Queue.tla",
+        "map" => "Map.tla",
+        _ => "Lock.tla",
+    };
+    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/system.py");
+    let system = system.to_str().expect("a path that is text");
+    let args = [&["drive", spec], options, &["--", "python3", system, kind, mistake]].concat();
+    run(&directory, &args)
+}
+
+#[test]
+fn correct_systems_pass() {
+    let queue = drive("right-queue", "queue", "none", &[]);
+    assert!(queue.contains("Queue.tla: passed: 20 runs with 2000 calls") && queue.ends_with("exit 0"), "{queue}");
+    assert!(queue.contains("DequeueEmpty") && !queue.contains("never answered"), "{queue}");
+    let map = drive("right-map", "map", "none", &[]);
+    assert!(map.ends_with("exit 0") && !map.contains("never answered"), "{map}");
+    let lock = drive("right-lock", "lock", "none", &["--disabled"]);
+    assert!(lock.ends_with("exit 0") && lock.contains("  refused "), "{lock}");
+    let told = drive("right-state", "queue", "told", &[]);
+    assert!(told.ends_with("exit 0"), "{told}");
+}
+
+#[test]
+fn wrong_answers_are_rejected_with_the_explanation_of_a_check() {
+    for mistake in ["lifo", "lose", "twice", "empty"] {
+        let printed = drive(mistake, "queue", mistake, &[]);
+        assert!(printed.contains("rejected") && printed.ends_with("exit 1"), "{mistake}: {printed}");
+        assert!(printed.contains("Queue.tla:"), "a line of the specification: {printed}");
+    }
+    for mistake in ["value", "missing", "keep"] {
+        let printed = drive(mistake, "map", mistake, &[]);
+        assert!(printed.contains("rejected") && printed.ends_with("exit 1"), "{mistake}: {printed}");
+    }
+    let printed = drive("steal", "lock", "steal", &["--disabled"]);
+    assert!(printed.contains("rejected") && printed.ends_with("exit 1"), "{printed}");
+    let printed = drive("any", "lock", "any", &["--disabled"]);
+    assert!(printed.contains("rejected") && printed.ends_with("exit 1"), "{printed}");
+}
+
+#[test]
+fn what_is_allowed_everywhere_is_not_refused() {
+    let printed = drive("full", "queue", "full", &[]);
+    assert!(printed.contains("the program refused `Enqueue elem=") && printed.ends_with("exit 1"), "{printed}");
+    let printed = drive("stuck", "lock", "stuck", &[]);
+    assert!(printed.contains("the program refused `") && printed.ends_with("exit 1"), "{printed}");
+}
+
+#[test]
+fn states_are_compared() {
+    let printed = drive("told-short", "queue", "told-short", &[]);
+    assert!(printed.contains("the program has queue = ") && printed.ends_with("exit 1"), "{printed}");
+}
+
+#[test]
+fn programs_that_do_not_answer_are_broken() {
+    let crash = drive("crash", "queue", "crash", &[]);
+    assert!(crash.contains("crashed") && crash.contains("exit status: 7") && crash.ends_with("exit 5"), "{crash}");
+    let silent = drive("silent", "queue", "silent", &["--timeout", "1s"]);
+    assert!(silent.contains("no answer to") && silent.ends_with("exit 5"), "{silent}");
+    let text = drive("text", "queue", "text", &[]);
+    assert!(text.contains("`Nonsense` is no outcome of") && text.ends_with("exit 5"), "{text}");
+    let missing = run(&directory("missing"), &["drive", "Queue.tla", "--", "/no/such/program"]);
+    assert!(missing.contains("cannot be started") && missing.ends_with("exit 5"), "{missing}");
+}
+
+#[test]
+fn a_run_repeats() {
+    let first = drive("again", "queue", "lifo", &[]);
+    let second = drive("again", "queue", "lifo", &[]);
+    assert_eq!(without_times(&first), without_times(&second));
+}
+
+/// The lines without the time of the check.
+fn without_times(text: &str) -> Vec<&str> {
+    text.lines()
+        .map(|line| {
+            line.split_once(" ms").map_or(line, |(before, _)| before.trim_end_matches(|c: char| !c.is_alphabetic()))
+        })
+        .collect()
+}
+
+#[test]
+fn behaviors_of_the_specification_are_followed() {
+    let name = "behaviors";
+    let directory = directory(name);
+    let made = run(&directory, &["spec", "simulate", "Queue.tla", "--cover", "transitions", "-o", "behaviors"]);
+    assert!(made.ends_with("exit 0"), "{made}");
+    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/system.py");
+    let system = system.to_str().expect("a path that is text");
+    let follow = |mistake: &str| {
+        run(&directory, &["drive", "Queue.tla", "--from", "behaviors", "--", "python3", system, "queue", mistake])
+    };
+    let right = follow("none");
+    assert!(right.contains(" reproduced, 0 answered otherwise") && right.ends_with("exit 0"), "{right}");
+    let wrong = follow("lifo");
+    assert!(wrong.contains("rejected") && wrong.ends_with("exit 1"), "{wrong}");
+    let full = follow("full");
+    assert!(full.contains("the program refused `Enqueue") && full.ends_with("exit 1"), "{full}");
+}

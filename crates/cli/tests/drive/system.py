@@ -1,0 +1,58 @@
+"""A queue, a map and a lock that answer calls, each with mistakes to choose from: `system.py queue lifo`."""
+
+import json
+import sys
+
+kind, mistake = sys.argv[1], sys.argv[2]
+queue, map_, holder = [], {}, None
+
+
+def call(name, args, process):
+    global holder
+    if name == "Enqueue":
+        if mistake == "full" and len(queue) == 3:
+            return {"refused": True}
+        if mistake != "lose" or len(queue) < 3:
+            queue.append(args["elem"])
+        return {}
+    if name == "Dequeue":
+        if not queue or mistake == "empty" and len(queue) == 2:
+            return {"outcome": "DequeueEmpty"}
+        elem = queue.pop() if mistake == "lifo" else queue.pop(0)
+        if mistake == "twice" and len(queue) == 2:
+            queue.insert(0, elem)
+        return {"outcome": "Dequeue", "results": {"elem": elem}}
+    if name == "Put":
+        map_[args["key"]] = 1 if mistake == "value" and len(map_) == 2 else args["value"]
+        return {}
+    if name == "Get":
+        return {"results": {"value": map_.get(args["key"], 1 if mistake == "missing" else None)}}
+    if name == "Remove":
+        if mistake != "keep" or args["key"] != 2:
+            map_.pop(args["key"], None)
+        return {}
+    if name == "Lock":
+        if holder is not None and mistake != "steal":
+            return {"refused": True}
+        holder = process
+        return {}
+    if name == "Unlock":
+        if holder != process and mistake != "any":
+            return {"refused": True}
+        if mistake != "stuck" or process != "b":
+            holder = None
+        return {}
+
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if mistake == "crash" and len(queue) == 3:
+        sys.exit(7)
+    if mistake == "silent" and len(queue) == 3:
+        continue
+    answer = call(asked["call"], asked["args"], asked.get("process"))
+    if mistake == "text" and len(queue) == 3:
+        answer = {"outcome": "Nonsense"}
+    if mistake.startswith("told"):
+        answer["state"] = {"queue": queue[:2] if mistake == "told-short" else queue}
+    print(json.dumps(answer), flush=True)
