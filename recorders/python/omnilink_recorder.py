@@ -394,19 +394,30 @@ class Transaction:
     """A transaction that is being recorded. Keys and values are None, bool, int, finite float or str."""
 
     def __init__(self, session):
-        self.session, self.accesses, self.place, self.status = session, [], None, None
+        self.session, self.accesses, self.stamps, self.place, self.status = session, [], {}, None, None
         self.start = session.recorder.clock()
 
     def read(self, key, value):
         """The store returned this value, or this list of all elements. Returns it."""
-        self.accesses.append(["r", plain(key), [plain(each) for each in value] if isinstance(value, list) else plain(value)])
+        self.access("r", key, [plain(each) for each in value] if isinstance(value, list) else plain(value))
         return value
 
     def write(self, key, value):
-        self.accesses.append(["w", plain(key), plain(value)])
+        self.access("w", key, plain(value))
 
     def append(self, key, element):
-        self.accesses.append(["append", plain(key), plain(element)])
+        self.access("append", key, plain(element))
+
+    def access(self, kind, key, value):
+        if self.place or self.status:
+            raise ValueError("the transaction is committing, or has an outcome")
+        self.accesses.append([kind, plain(key), value])
+
+    def stamp(self, **stamps):
+        """Times that the database gave the transaction: `snapshot_ts` and `commit_ts`, or PostgreSQL's `snapshot` and `xid`."""
+        if self.status:
+            raise ValueError(f"the transaction is already {self.status}")
+        self.stamps |= stamps
 
     def committing(self):
         """The commit is about to be sent: until it is known to be over, the transaction may have taken effect."""
@@ -431,15 +442,18 @@ class Transaction:
         self.put(self.session.recorder.clock())
 
     def put(self, end=None):
-        """Writes the line, in place of the one that there is."""
+        """Writes the line, in place of the one that there is, which becomes a comment if the new one does not fit."""
         line = {"process": self.session.name, "txn": self.accesses, "start": self.start}
         line |= {"status": "unknown"} if end is None else {"end": end, "status": self.status}
+        line |= self.stamps
         text, file = json.dumps(line, ensure_ascii=False, allow_nan=False).encode(), self.session.recorder
-        if self.place:
+        if self.place and len(text) < self.place[1]:
             offset, room = self.place
             os.pwrite(file.file.fileno(), text.ljust(room - 1) + b"\n", offset)
-        else:
-            self.place = file.append(text, ROOM)
+            return
+        old, self.place = self.place, file.append(text, ROOM)
+        if old:
+            os.pwrite(file.file.fileno(), b"#", old[0])
 
     def __enter__(self):
         return self

@@ -255,6 +255,25 @@ class Transactions(Case):
         self.assertEqual([line["status"] for line in lines], ["aborted", "unknown", "committed"])
         self.assertEqual([("end" in line) for line in lines], [True, False, True])
 
+    def test_long_transactions_do_not_overwrite_others(self):
+        def act(recorder):
+            first, second = (recorder.session(name).transaction() for name in ("a", "b"))
+            for element in range(2000):
+                first.append("l", element)
+            first.committing()
+            self.assertRaises(ValueError, first.append, "l", 2000)
+            second.write("x", 1)
+            second.committing()
+            first.stamp(snapshot_ts=1, commit_ts=2)
+            first.committed()
+            second.committed()
+
+        path, done = self.record("serializable", act)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        lines = [json.loads(line) for line in path.read_text().splitlines() if line.strip() and line[0] != "#"]
+        self.assertEqual(sorted((line["process"], line["status"]) for line in lines), [("a", "committed"), ("b", "committed")])
+        self.assertEqual([line.get("commit_ts") for line in lines if line["process"] == "a"], [2])
+
     def test_a_killed_program_loses_no_transaction_that_may_have_committed(self):
         path = self.directory / "txns.jsonl"
         txn = omnilink_recorder.Transactions(path).session("a").transaction()

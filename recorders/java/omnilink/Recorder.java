@@ -100,7 +100,7 @@ public final class Recorder implements AutoCloseable {
     return new Recorder(path, sinceNow(), true);
   }
 
-  private static LongSupplier sinceNow() {
+  static LongSupplier sinceNow() {
     long base = System.nanoTime();
     return () -> System.nanoTime() - base;
   }
@@ -149,12 +149,12 @@ public final class Recorder implements AutoCloseable {
     }
   }
 
-  private synchronized boolean take(String name) {
+  synchronized boolean take(String name) {
     return names.add(name);
   }
 
   /** Adds a line with room behind it, within one page if it fits, and returns its offset. */
-  private synchronized long append(byte[] line, int room) throws IOException {
+  synchronized long append(byte[] line, int room) throws IOException {
     int gap = size % PAGE + room > PAGE && room <= PAGE ? (int) (PAGE - size % PAGE) : 0;
     byte[] bytes = new byte[gap + room];
     Arrays.fill(bytes, 0, gap, (byte) '\n');
@@ -165,12 +165,12 @@ public final class Recorder implements AutoCloseable {
     return size - room;
   }
 
-  private synchronized void replace(long offset, byte[] bytes) throws IOException {
+  synchronized void replace(long offset, byte[] bytes) throws IOException {
     file.seek(offset);
     file.write(bytes);
   }
 
-  private static byte[] padded(byte[] line, int room) {
+  static byte[] padded(byte[] line, int room) {
     byte[] bytes = Arrays.copyOf(line, room);
     Arrays.fill(bytes, line.length, room, (byte) ' ');
     bytes[room - 1] = '\n';
@@ -354,7 +354,7 @@ public final class Recorder implements AutoCloseable {
     return row.toString();
   }
 
-  private static String json(Object value, int depth) {
+  static String json(Object value, int depth) {
     if (value == null || value instanceof Boolean || value instanceof Byte || value instanceof Short
         || value instanceof Integer || value instanceof Long || value instanceof BigInteger) {
       return String.valueOf(value);
@@ -390,7 +390,7 @@ public final class Recorder implements AutoCloseable {
     throw new IllegalArgumentException("a value of type `" + value.getClass().getName() + "` cannot be recorded");
   }
 
-  private static String string(String text) {
+  static String string(String text) {
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
       throw new IllegalArgumentException("a string has half of a surrogate pair");
     }

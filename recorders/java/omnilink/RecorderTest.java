@@ -26,7 +26,8 @@ final class RecorderTest {
   }
 
   private static final List<Test> TESTS = List.of(RecorderTest::outcomes, RecorderTest::shared, RecorderTest::values, RecorderTest::misuse,
-      RecorderTest::longOutcomes, RecorderTest::appended, RecorderTest::threads, RecorderTest::kills);
+      RecorderTest::longOutcomes, RecorderTest::appended, RecorderTest::threads, RecorderTest::kills, TransactionsTest::lostUpdate,
+      TransactionsTest::outcomes, TransactionsTest::longLines);
 
   public static void main(String[] arguments) throws Exception {
     if (arguments.length > 0) {
@@ -267,13 +268,13 @@ final class RecorderTest {
     return lines;
   }
 
-  private static void expect(Object expected, Object found) {
+  static void expect(Object expected, Object found) {
     if (!expected.equals(found)) {
       throw new AssertionError("expected " + expected + "\nfound    " + found);
     }
   }
 
-  private static void expectError(String message, Runnable run) {
+  static void expectError(String message, Runnable run) {
     try {
       run.run();
     } catch (IllegalArgumentException | IllegalStateException error) {
