@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use omnilink_history::Precedence;
 use omnilink_isolation::{
-    Certificate, Edge, Inconclusive, Level, MicroId, Outcome, Rejection, Status, Step, Strongest, Transactions, TxnId,
-    Violation, Why,
+    Certificate, Edge, Explanation, Inconclusive, Level, MicroId, Outcome, Rejection, Status, Step, Strongest,
+    Transactions, TxnId, Violation, Why,
 };
 use omnilink_report::{
     AccessRef, Anomaly, Datum, Ended, Entry, Evidence, Field, History, Involved, Isolation, Limit, OpRef, Operation,
@@ -80,50 +80,18 @@ impl Decided<'_> {
                 }
             }
         };
-        let history = History {
-            name: self.name.to_owned(),
-            operations: Some(txns.len() as u64),
-            processes: txns.process_count(),
-            ..History::default()
-        };
         let is_decided = |found: &&Strongest| found.order != Precedence::RealTime || txns.has_times();
         let strongest = self.strongest.iter().filter(is_decided).map(strongest).collect();
-        Report {
-            spec: Spec { name: level.to_string(), constants: Vec::new() },
-            order: order(level.order),
-            isolation: Some(Isolation { level: level.to_string(), accesses: txns.micro_count() as u64, strongest }),
-            operations,
-            stats: Stats {
-                method: "a graph of transactions".to_owned(),
-                returned: txns.len() as u64,
-                ..Stats::default()
-            },
-            notes,
-            clock: (!txns.has_times()).then(|| PLACES.to_owned()),
-            ..Report::new(history, verdict)
-        }
+        let found = Found { verdict, operations, notes, strongest, method: "a graph of transactions" };
+        found.report(self.name, txns, level)
     }
 
     fn rejection(&self, rejection: &Rejection, operations: &mut Vec<Operation>) -> omnilink_report::Rejection {
         let txns = self.txns;
         let explanation = rejection.explain(txns);
         let place = |txn: TxnId| explanation.txns.iter().position(|(_, other)| *other == txn);
-        let access = |micro: MicroId| -> Option<AccessRef> {
-            let txn = txns.txn_of(micro);
-            let access = (micro.0 - txns.micros_of(txn).next()?.0) as usize;
-            (access < ACCESSES).then_some(AccessRef { transaction: place(txn)?, access })
-        };
-        let accesses = |micros: &[MicroId]| micros.iter().filter_map(|&micro| access(micro)).collect::<Vec<_>>();
-        let mut transactions = Vec::new();
-        for (label, txn) in &explanation.txns {
-            transactions.push(Involved {
-                label: label.clone(),
-                op: OpRef(operations.len()),
-                accesses: txns.micros_of(*txn).take(ACCESSES).map(|micro| txns.show_micro(micro)).collect(),
-                has_more: txns.micros_of(*txn).count() > ACCESSES,
-            });
-            operations.push(operation(txns, *txn));
-        }
+        let accesses = |micros: &[MicroId]| accesses(txns, &explanation, micros);
+        let transactions = involve(txns, &explanation, operations);
         let reasons = explanation.edges.iter().map(|(_, reason)| reason.clone());
         let mut cited = Vec::new();
         let edges: Vec<Option<Precedes>> = match &rejection.violation {
@@ -153,9 +121,7 @@ impl Decided<'_> {
             }
             Violation::Core(_) => Vec::new(),
         };
-        let (taking, all) = (transactions.len() as u64, counted(txns.len() as u64, "transaction"));
-        let verb = if taking == 1 { "takes" } else { "take" };
-        let mut details = format!("Not `{}`: {taking} of {all} {verb} part.", self.level);
+        let mut details = format!("Not `{}`: {}.", self.level, taking_part(txns, &explanation));
         if rejection.choices > 1 {
             let ways = rejection.choices;
             details +=
@@ -178,50 +144,122 @@ impl Decided<'_> {
 
     /// The whole history beside the report.
     pub fn timeline(&self, report: &Report) -> Timeline {
-        let txns = self.txns;
-        let mut by_start: Vec<TxnId> = txns.ids().collect();
-        by_start.sort_by_key(|&txn| times(txns, txn).0);
-        let mut timeline = Timeline {
-            shapes: Status::ALL.map(shape).to_vec(),
-            actions: Status::ALL.map(action).map(str::to_owned).to_vec(),
-            ..Timeline::default()
+        let (involved, run) = match self.outcome {
+            Outcome::Accepted(certificate) => (Vec::new(), Some(certificate)),
+            Outcome::Rejected(rejection) => (rejection.explain(self.txns).txns, None),
+            Outcome::Inconclusive(_) => (Vec::new(), None),
         };
-        let mut processes: BTreeMap<String, u32> = BTreeMap::new();
-        let mut places = vec![0; txns.len()];
-        for (&txn, place) in by_start.iter().zip(0..) {
-            let (process, index) = session(txns, txn);
-            let known = processes.len() as u32;
-            let process = *processes.entry(process).or_insert_with_key(|name| {
-                timeline.processes.push(name.clone());
-                known
-            });
-            let (start, end) = times(txns, txn);
-            let shape = Status::ALL.iter().position(|status| *status == txns.status(txn)).unwrap_or(0) as u32;
-            timeline.operations.push(Entry { process, index, shape, values: timeline.values.len(), start, end });
-            timeline.values.push(Datum::Text(timeline.texts.len() as u32));
-            timeline.texts.push(text(txns, txn));
-            places[txn.0 as usize] = place;
-        }
-        timeline.mentioned = match self.outcome {
-            Outcome::Rejected(rejection) => {
-                rejection.explain(txns).txns.iter().map(|(_, txn)| places[txn.0 as usize] as usize).collect()
-            }
-            _ => Vec::new(),
-        };
+        let timeline = timeline(self.txns, &involved, run);
         debug_assert_eq!(timeline.mentioned.len(), report.operations.len());
-        if let Outcome::Accepted(certificate) = self.outcome {
-            let step = |step: &Step| match *step {
-                Step::Begin(txn) => Placement { op: places[txn.0 as usize], partway: true },
-                Step::Commit(txn) => Placement { op: places[txn.0 as usize], partway: false },
-            };
-            timeline.order = certificate.steps.iter().map(step).collect();
-            timeline.until = timeline.order.len();
-        }
         timeline
     }
 }
 
-fn replayed(certificate: &Certificate) -> String {
+/// The parts of a report that depend on the check.
+pub(crate) struct Found {
+    pub(crate) verdict: Verdict,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) strongest: Vec<StrongestLevels>,
+    pub(crate) method: &'static str,
+}
+
+impl Found {
+    pub(crate) fn report(self, name: &str, txns: &Transactions, level: Level) -> Report {
+        let history = History {
+            name: name.to_owned(),
+            operations: Some(txns.len() as u64),
+            processes: txns.process_count(),
+            ..History::default()
+        };
+        let accesses = txns.micro_count() as u64;
+        Report {
+            spec: Spec { name: level.to_string(), constants: Vec::new() },
+            order: order(level.order),
+            isolation: Some(Isolation { level: level.to_string(), accesses, strongest: self.strongest }),
+            operations: self.operations,
+            stats: Stats { method: self.method.to_owned(), returned: txns.len() as u64, ..Stats::default() },
+            notes: self.notes,
+            clock: (!txns.has_times()).then(|| PLACES.to_owned()),
+            ..Report::new(history, self.verdict)
+        }
+    }
+}
+
+/// The transactions that take part, which become operations of the report.
+pub(crate) fn involve(
+    txns: &Transactions,
+    explanation: &Explanation,
+    operations: &mut Vec<Operation>,
+) -> Vec<Involved> {
+    let involve = |(label, txn): &(String, TxnId)| {
+        operations.push(operation(txns, *txn));
+        Involved {
+            label: label.clone(),
+            op: OpRef(operations.len() - 1),
+            accesses: txns.micros_of(*txn).take(ACCESSES).map(|micro| txns.show_micro(micro)).collect(),
+            has_more: txns.micros_of(*txn).count() > ACCESSES,
+        }
+    };
+    explanation.txns.iter().map(involve).collect()
+}
+
+/// Reads and writes of the transactions that take part.
+pub(crate) fn accesses(txns: &Transactions, explanation: &Explanation, micros: &[MicroId]) -> Vec<AccessRef> {
+    let access = |&micro: &MicroId| -> Option<AccessRef> {
+        let txn = txns.txn_of(micro);
+        let transaction = explanation.txns.iter().position(|(_, other)| *other == txn)?;
+        let access = (micro.0 - txns.micros_of(txn).next()?.0) as usize;
+        (access < ACCESSES).then_some(AccessRef { transaction, access })
+    };
+    micros.iter().filter_map(access).collect()
+}
+
+/// How many transactions take part, as a clause.
+pub(crate) fn taking_part(txns: &Transactions, explanation: &Explanation) -> String {
+    let taking = explanation.txns.len();
+    let verb = if taking == 1 { "takes" } else { "take" };
+    format!("{taking} of {} {verb} part", counted(txns.len() as u64, "transaction"))
+}
+
+/// All transactions, those that take part, and the run of an accepted history.
+pub(crate) fn timeline(txns: &Transactions, involved: &[(String, TxnId)], run: Option<&Certificate>) -> Timeline {
+    let mut by_start: Vec<TxnId> = txns.ids().collect();
+    by_start.sort_by_key(|&txn| times(txns, txn).0);
+    let mut timeline = Timeline {
+        shapes: Status::ALL.map(shape).to_vec(),
+        actions: Status::ALL.map(action).map(str::to_owned).to_vec(),
+        ..Timeline::default()
+    };
+    let mut processes: BTreeMap<String, u32> = BTreeMap::new();
+    let mut places = vec![0; txns.len()];
+    for (&txn, place) in by_start.iter().zip(0..) {
+        let (process, index) = session(txns, txn);
+        let known = processes.len() as u32;
+        let process = *processes.entry(process).or_insert_with_key(|name| {
+            timeline.processes.push(name.clone());
+            known
+        });
+        let (start, end) = times(txns, txn);
+        let shape = Status::ALL.iter().position(|status| *status == txns.status(txn)).unwrap_or(0) as u32;
+        timeline.operations.push(Entry { process, index, shape, values: timeline.values.len(), start, end });
+        timeline.values.push(Datum::Text(timeline.texts.len() as u32));
+        timeline.texts.push(text(txns, txn));
+        places[txn.0 as usize] = place;
+    }
+    timeline.mentioned = involved.iter().map(|(_, txn)| places[txn.0 as usize] as usize).collect();
+    if let Some(certificate) = run {
+        let step = |step: &Step| match *step {
+            Step::Begin(txn) => Placement { op: places[txn.0 as usize], partway: true },
+            Step::Commit(txn) => Placement { op: places[txn.0 as usize], partway: false },
+        };
+        timeline.order = certificate.steps.iter().map(step).collect();
+        timeline.until = timeline.order.len();
+    }
+    timeline
+}
+
+pub(crate) fn replayed(certificate: &Certificate) -> String {
     let commits = certificate.steps.iter().filter(|step| matches!(step, Step::Commit(_))).count();
     let what = if commits < certificate.steps.len() { "begins and commits" } else { "commits" };
     format!(

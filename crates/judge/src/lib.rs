@@ -48,6 +48,7 @@ mod recording;
 mod run;
 mod serial_runs;
 mod show;
+pub mod stamps;
 #[cfg(feature = "tla")]
 mod tla;
 

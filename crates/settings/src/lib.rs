@@ -59,6 +59,8 @@ pub struct Settings {
     pub isolation: Option<String>,
     /// The order of the isolation level, if it is not that of its name: `none`, `session` or `real-time`.
     pub order: Option<String>,
+    /// True if the isolation level is checked by the stamps of the database. Default: false.
+    pub stamps: bool,
     /// Constants whose values come from the history: the union of the values of these feeds.
     pub constants: BTreeMap<String, Vec<Feed>>,
     /// Operations whose names or fields differ from those of their actions.
@@ -414,7 +416,7 @@ mod tests {
         insta::assert_snapshot!(help("[profile.ci]\nrun = 3"), @"unknown key `run`: did you mean `runs`?");
         insta::assert_snapshot!(help("[harness.controlled]\nrnu = []"), @"unknown key `rnu`: did you mean `run`?");
         insta::assert_snapshot!(help("[harness.calls.Put]\nreturns = []"), @"unknown key `returns`: the keys are `results`, `outcomes`");
-        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `level`, `isolation`, `order`, `constants`, `operations`, `tags`, `known`, `harness`, `profile`, `lineup`, `log`");
+        insta::assert_snapshot!(help("\"odd` key\" = 1"), @"unknown key `odd` key`: the keys are `spec`, `companion`, `process`, `internal`, `nil`, `order_by`, `level`, `isolation`, `order`, `stamps`, `constants`, `operations`, `tags`, `known`, `harness`, `profile`, `lineup`, `log`");
         assert_eq!(Settings::parse("process = 1").unwrap_err().help, None);
     }
 }

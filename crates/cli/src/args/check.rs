@@ -8,9 +8,10 @@ use super::headings::{EXPERTS, INPUT, LIMITS, OPINION, ORDERS, OUTPUT, SPECIFICA
 use super::shared::{About, AssumeArgs, Extra, Output, Progress};
 
 /// The options that a second opinion does not have.
-const OF_A_SEARCH: [&str; 17] = [
+const OF_A_SEARCH: [&str; 18] = [
     "merge",
     "find_level",
+    "stamps",
     "jobs",
     "full",
     "format",
@@ -65,7 +66,8 @@ pub(crate) struct CheckArgs {
 
     /// Check the isolation of transactions at this level, such as `snapshot` or `strict-serializable`.
     ///
-    /// It needs no specification. `--order` replaces the order of the level: `none`, `session` or `real-time`.
+    /// It needs no specification. `--order` replaces the order of the level: `none`, `session` or `real-time`. `isolation`
+    /// and `order` in `omnilink.toml` have the same meaning: they count if no option names a level or a specification.
     #[arg(
         long,
         value_name = "LEVEL",
@@ -77,6 +79,13 @@ pub(crate) struct CheckArgs {
         help_heading = ORDERS
     )]
     pub(crate) isolation: Option<omnilink_isolation::Level>,
+
+    /// Check the isolation level by the stamps of the database: timestamps of snapshots and commits, or PostgreSQL's snapshots.
+    ///
+    /// For `prefix`, `snapshot` and `serializable`. Each read must return the version that its snapshot has, so that histories
+    /// that have the level are rejected, too, if their stamps are wrong. It takes linear time.
+    #[arg(long, conflicts_with_all = ["spec", "find_level", "full"], help_heading = ORDERS)]
+    pub(crate) stamps: bool,
 
     /// Find the strongest levels that explain all histories.
     ///

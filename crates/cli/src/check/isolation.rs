@@ -10,6 +10,7 @@ use omnilink_isolation::{
 };
 use omnilink_judge::input::{bytes_within, recordings};
 use omnilink_judge::isolation::{Decided, why_inconclusive};
+use omnilink_judge::stamps::with_names;
 use omnilink_judge::{Failed, InputError, Stage};
 use omnilink_report::{History, Problem, Report, Timeline, Unchecked, Verdict, clean, duration, visible_json};
 use omnilink_settings::FILE_NAME;
@@ -29,7 +30,7 @@ const TXNS: usize = 12;
 const MICROS: usize = 8;
 
 /// The effort for other levels than the one of the check.
-const HINT: Effort = Effort { conflicts: 50, pairs: 100_000, choices: 64 };
+pub(super) const HINT: Effort = Effort { conflicts: 50, pairs: 100_000, choices: 64 };
 
 /// The schema of `--format json`.
 const SCHEMA: &str = "omnilink.isolation/1";
@@ -52,6 +53,7 @@ pub(super) fn apply_settings(args: &mut CheckArgs) -> Result<(), Exit> {
     };
     args.isolation = Some(parse_isolation(&name).map_err(|message| wrong("isolation", message))?);
     args.about.settings = None;
+    args.stamps |= settings.stamps;
     if let (None, Some(order)) = (args.about.level.order, settings.order) {
         let parsed = Order::from_str(&order, false);
         let unrecognized = |_| wrong("order", format!("expected `none`, `session` or `real-time`, found `{order}`"));
@@ -125,20 +127,24 @@ fn read_file(path: &Path, most: u64, limits: &Limits) -> Result<Transactions, Fa
 }
 
 /// One history, and what the user asked about it.
-struct Asked<'a> {
-    args: &'a CheckArgs,
-    name: &'a str,
-    limits: &'a Limits,
+pub(super) struct Asked<'a> {
+    pub(super) args: &'a CheckArgs,
+    pub(super) name: &'a str,
+    pub(super) limits: &'a Limits,
 }
 
 impl Asked<'_> {
-    fn is_human(&self) -> bool {
+    pub(super) fn is_human(&self) -> bool {
         self.args.format == CheckOutput::Human
     }
 
     /// True if reports are written, which have more than the texts.
-    fn wants_reports(&self) -> bool {
+    pub(super) fn wants_reports(&self) -> bool {
         !self.args.reports.is_empty() || self.args.format == CheckOutput::Md
+    }
+
+    pub(super) fn has_pages(&self) -> bool {
+        self.args.reports.iter().any(Extra::is_page)
     }
 
     fn stopped(&self, stop: Stop, found: &mut Found) -> (Exit, Value) {
@@ -154,7 +160,7 @@ impl Asked<'_> {
     }
 
     /// A history that could not be checked.
-    fn failed(&self, error: InputError, found: &mut Found) -> (Exit, Value) {
+    pub(super) fn failed(&self, error: InputError, found: &mut Found) -> (Exit, Value) {
         let exit = complain(self.name, &error);
         let document = json!({ "history": self.name, "error": error.message, "help": error.help });
         let problems = vec![Problem { message: error.message, help: error.help }];
@@ -162,7 +168,13 @@ impl Asked<'_> {
         (exit, document)
     }
 
-    fn keep(&self, mut report: Report, timeline: Timeline, found: &mut Found) {
+    /// A verdict whose evidence was refused.
+    pub(super) fn unverified(&self, level: Level, claim: &str, found: &mut Found) -> (Exit, Value) {
+        let message = format!("the verdict about {level} could not be verified: {claim}");
+        self.failed(InputError::new(message), found)
+    }
+
+    pub(super) fn keep(&self, mut report: Report, timeline: Timeline, found: &mut Found) {
         report.stats.seconds = self.limits.elapsed().as_secs_f64();
         found.reports.push(report);
         found.timelines.push(timeline);
@@ -187,11 +199,13 @@ impl Asked<'_> {
             let error = InputError { message, help: Some("`--order session` needs none".into()) };
             return self.failed(error, found);
         }
+        if self.args.stamps {
+            return self.check_stamps(txns, level, found);
+        }
         let outcome = check(txns, level, &Effort::default(), self.limits.halt());
         // The checkers are large; the code that certifies their answers is small, and shares nothing with them.
         if let Err(claim) = outcome.prove(txns) {
-            let message = format!("the verdict about {level} could not be verified: {claim}");
-            return self.failed(InputError::new(message), found);
+            return self.unverified(level, &claim, found);
         }
         let answer = match &outcome {
             Outcome::Accepted(_) => self.accepted(txns, level),
@@ -201,23 +215,22 @@ impl Asked<'_> {
         let Answer { exit, document, notes, strongest } = answer;
         let decided = Decided { name: self.name, txns, level, outcome: &outcome, strongest: &strongest };
         let mut report = decided.report();
-        let has_pages = self.args.reports.iter().any(Extra::is_page);
-        let timeline = if has_pages { decided.timeline(&report) } else { Timeline::default() };
+        let timeline = if self.has_pages() { decided.timeline(&report) } else { Timeline::default() };
         report.notes.extend(notes);
         self.keep(report, timeline, found);
         (exit, document)
     }
 
-    fn size(&self, txns: &Transactions) -> String {
+    pub(super) fn size(&self, txns: &Transactions) -> String {
         let sessions = counted(txns.process_count() as u64, "session");
         format!("{} of {sessions}", counted(txns.len() as u64, "transaction"))
     }
 
-    fn time(&self) -> String {
+    pub(super) fn time(&self) -> String {
         format!("in {}", duration(self.limits.elapsed().as_secs_f64()))
     }
 
-    fn document(&self, txns: &Transactions, level: Level, verdict: &str, rest: Value) -> Value {
+    pub(super) fn document(&self, txns: &Transactions, level: Level, verdict: &str, rest: Value) -> Value {
         let mut document = json!({
             "history": self.name,
             "isolation": level.isolation.name(),
@@ -239,39 +252,28 @@ impl Asked<'_> {
             return Answer::new(Exit::Accepted, Value::Null); // Nothing shows other levels.
         }
         let others = self.stronger_orders(txns, level);
+        let notes: Vec<String> = others.iter().map(note).chain(hint_at_stamps(txns, level)).collect();
         if self.is_human() && !self.args.quiet {
             outln!("{}: accepted, {level}: {} {}", clean(self.name), self.size(txns), self.time());
-            show_others(&others);
+            show_notes(&notes);
         }
         let strongest = if self.wants_reports() { find(txns, &HINT, self.limits.halt()) } else { Ok(Vec::new()) };
-        let verdicts = others.iter().map(|(order, verdict)| json!({ "order": order_name(*order), "verdict": verdict }));
-        let rest = json!({ "stronger_orders": verdicts.collect::<Vec<Value>>() });
+        let rest = json!({ "stronger_orders": orders_table(&others) });
         Answer {
             exit: Exit::Accepted,
             document: self.document(txns, level, "accepted", rest),
-            notes: others.iter().map(note).collect(),
+            notes,
             strongest: strongest.unwrap_or_default(),
         }
     }
 
     /// The verdicts of the same level in stronger orders.
     fn stronger_orders(&self, txns: &Transactions, level: Level) -> Vec<(Precedence, String)> {
-        let place = ORDERS.iter().position(|order| *order == level.order).unwrap_or(0);
-        let verdict = |&order: &Precedence| {
-            if order == Precedence::RealTime && !txns.has_times() {
-                return (order, "not decided, because the transactions have no times".to_owned());
-            }
-            let verdict = match check(txns, Level { order, ..level }, &HINT, self.limits.halt()) {
-                Outcome::Accepted(_) => "accepted".to_owned(),
-                Outcome::Rejected(rejection) => {
-                    let Explanation { anomaly, sentence, txns: involved, .. } = rejection.explain(txns);
-                    format!("rejected, {anomaly}: {}", with_names(&sentence, &involved, txns))
-                }
-                Outcome::Inconclusive(_) => "inconclusive".to_owned(),
-            };
-            (order, verdict)
-        };
-        ORDERS[place + 1..].iter().map(verdict).collect()
+        in_stronger_orders(txns, level, |level| match check(txns, level, &HINT, self.limits.halt()) {
+            Outcome::Accepted(_) => "accepted".to_owned(),
+            Outcome::Rejected(rejection) => rejected_because(&rejection.explain(txns), txns),
+            Outcome::Inconclusive(_) => "inconclusive".to_owned(),
+        })
     }
 
     fn rejected(&self, txns: &Transactions, level: Level, rejection: &Rejection) -> Answer {
@@ -279,6 +281,7 @@ impl Asked<'_> {
         // A stronger order often has a cycle of few transactions.
         let is_core = matches!(rejection.violation, Violation::Core(_));
         let others = if is_core { self.stronger_orders(txns, level) } else { Vec::new() };
+        let notes: Vec<String> = others.iter().map(note).collect();
         let strongest = find(txns, &HINT, self.limits.halt()).unwrap_or_default();
         if self.is_human() {
             let Explanation { anomaly, sentence, txns: involved, edges } = &explanation;
@@ -294,7 +297,7 @@ impl Asked<'_> {
                     "  = note: reads of values that several transactions wrote have {ways} sources; all are rejected"
                 );
             }
-            show_others(&others);
+            show_notes(&notes);
             let (count, all) = (involved.len(), txns.len());
             outln!("  = note: {count} of {}, {}", counted(all as u64, "transaction"), self.time());
             outln!("  = help: strongest levels: {}", in_one_line(&strongest));
@@ -313,11 +316,11 @@ impl Asked<'_> {
             "strongest": table(&strongest),
         });
         let document = self.document(txns, level, "rejected", rest);
-        Answer { exit: Exit::Rejected, document, notes: others.iter().map(note).collect(), strongest }
+        Answer { exit: Exit::Rejected, document, notes, strongest }
     }
 
     /// The transactions that take part, one for each line.
-    fn show_txns(&self, txns: &Transactions, involved: &[(String, TxnId)]) {
+    pub(super) fn show_txns(&self, txns: &Transactions, involved: &[(String, TxnId)]) {
         let name = |txn: &TxnId| clean(&txns.name(*txn)).to_string();
         let width = involved.iter().map(|(_, txn)| name(txn).chars().count()).max().unwrap_or(0);
         for (label, txn) in involved.iter().take(TXNS) {
@@ -342,6 +345,7 @@ impl Asked<'_> {
         let (reason, help) = why_inconclusive(txns, why);
         if self.is_human() {
             outln!("{}: inconclusive, {level}: {}", clean(self.name), clean(&reason));
+            show_notes(hint_at_stamps(txns, level).as_slice());
             outln!("  = help: {help}");
         }
         Answer::new(Exit::Inconclusive, self.document(txns, level, "inconclusive", json!({ "reason": reason })))
@@ -385,26 +389,57 @@ impl Asked<'_> {
 }
 
 /// The verdict on a history.
-struct Answer {
-    exit: Exit,
+pub(super) struct Answer {
+    pub(super) exit: Exit,
     /// For `--format json`.
-    document: Value,
+    pub(super) document: Value,
     /// Further facts, for reports.
-    notes: Vec<String>,
-    strongest: Vec<Strongest>,
+    pub(super) notes: Vec<String>,
+    pub(super) strongest: Vec<Strongest>,
 }
 
 impl Answer {
-    fn new(exit: Exit, document: Value) -> Answer {
+    pub(super) fn new(exit: Exit, document: Value) -> Answer {
         Answer { exit, document, notes: Vec::new(), strongest: Vec::new() }
     }
 }
 
-fn show_others(verdicts: &[(Precedence, String)]) {
-    verdicts.iter().for_each(|verdict| outln!("  = note: {}", clean(&note(verdict))));
+pub(super) fn show_notes(notes: &[String]) {
+    notes.iter().for_each(|note| outln!("  = note: {}", clean(note)));
 }
 
-fn note((order, verdict): &(Precedence, String)) -> String {
+/// The verdicts of a level in stronger orders than its own.
+pub(super) fn in_stronger_orders(
+    txns: &Transactions,
+    level: Level,
+    verdict: impl Fn(Level) -> String,
+) -> Vec<(Precedence, String)> {
+    let place = ORDERS.iter().position(|order| *order == level.order).unwrap_or(0);
+    let verdict = |&order: &Precedence| match order {
+        Precedence::RealTime if !txns.has_times() => {
+            (order, "not decided, because the transactions have no times".to_owned())
+        }
+        order => (order, verdict(Level { order, ..level })),
+    };
+    ORDERS[place + 1..].iter().map(verdict).collect()
+}
+
+pub(super) fn orders_table(verdicts: &[(Precedence, String)]) -> Vec<Value> {
+    verdicts.iter().map(|(order, verdict)| json!({ "order": order_name(*order), "verdict": verdict })).collect()
+}
+
+pub(super) fn rejected_because(explanation: &Explanation, txns: &Transactions) -> String {
+    format!("rejected, {}: {}", explanation.anomaly, with_names(explanation, txns))
+}
+
+/// A note on a check by stamps that was not requested, if it is possible.
+fn hint_at_stamps(txns: &Transactions, level: Level) -> Option<String> {
+    let has_any = txns.stamps_decide(level.isolation).is_ok();
+    has_any
+        .then(|| "the transactions have stamps of the database: `--stamps` compares their reads with them".to_owned())
+}
+
+pub(super) fn note((order, verdict): &(Precedence, String)) -> String {
     format!("in {}: {verdict}", order_words(*order))
 }
 
@@ -414,12 +449,6 @@ fn order_words(order: Precedence) -> &'static str {
         Precedence::Program => "session order",
         Precedence::RealTime => "real time",
     }
-}
-
-/// A sentence with the names of transactions instead of their labels.
-fn with_names(sentence: &str, involved: &[(String, TxnId)], txns: &Transactions) -> String {
-    // The last labels first: T12 begins like T1.
-    involved.iter().rev().fold(sentence.to_owned(), |text, (label, txn)| text.replace(label, &txns.name(*txn)))
 }
 
 fn in_words(found: &Strongest) -> String {

@@ -6,6 +6,7 @@ mod isolation;
 mod keys;
 mod levels;
 pub(crate) mod output;
+mod stamps;
 
 use std::io::{self, Write};
 use std::mem::take;
@@ -29,6 +30,10 @@ pub(crate) fn run(mut args: CheckArgs) -> Exit {
     limits::catch_interrupts();
     if let Err(exit) = isolation::apply_settings(&mut args) {
         return exit;
+    }
+    if args.stamps && args.isolation.is_none() {
+        let message = "`--stamps` needs the isolation level that the stamps should show".to_owned();
+        return complain("check", &InputError { message, help: Some("`--isolation snapshot --stamps`".to_owned()) });
     }
     let detail = if args.full { Detail::Full } else { Detail::Brief };
     if args.isolation.is_some() || isolation::finds_isolation(&args) {

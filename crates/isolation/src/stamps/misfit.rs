@@ -129,18 +129,15 @@ impl Misfit {
         all
     }
 
-    /// A read or a write that it is about.
-    pub(crate) fn micro(self, txns: &Transactions) -> MicroId {
+    /// The reads and writes that show it; none if it is about whole transactions.
+    pub fn micros(self) -> Vec<MicroId> {
         match self {
-            Misfit::Internal { read, .. }
-            | Misfit::Unwritten { read }
-            | Misfit::Unseen { read, .. }
-            | Misfit::Missed { read, .. }
-            | Misfit::Disordered { read } => read,
-            Misfit::Conflict { second, .. } | Misfit::Versions { second, .. } => second,
-            Misfit::Order { after: txn, .. } | Misfit::Backwards { txn } | Misfit::Fork { second: txn, .. } => {
-                MicroId(txns.range(txn.0).start as u32)
+            Misfit::Unwritten { read } | Misfit::Disordered { read } => vec![read],
+            Misfit::Internal { read, write } | Misfit::Unseen { read, write } | Misfit::Missed { read, write } => {
+                vec![read, write]
             }
+            Misfit::Conflict { first, second } | Misfit::Versions { first, second } => vec![second, first],
+            Misfit::Order { .. } | Misfit::Backwards { .. } | Misfit::Fork { .. } => Vec::new(),
         }
     }
 

@@ -46,14 +46,12 @@ pub enum Doubt {
     #[error("{0}")]
     Stopped(Stop),
     /// All misfits depend on the order of commits with equal stamps, or on transactions without a known outcome.
-    #[error(
-        "{count} reads and writes fit only some orders of commits with equal stamps or of unknown transactions, first {first:?}"
-    )]
+    #[error("{count} misfits depend on the order of commits with equal stamps, or on transactions of unknown outcome")]
     Tied {
         /// The number of misfits.
         count: usize,
-        /// The read or the write of the first.
-        first: MicroId,
+        /// The first.
+        first: Misfit,
     },
 }
 
@@ -86,13 +84,10 @@ pub enum StampError {
 /// The verdict is about the claim of the database, and is stricter than that of [`check`](crate::check()): a history may have
 /// the level although its stamps are wrong.
 pub fn check_stamps(txns: &Transactions, level: Level, halt: &Halt) -> Result<StampOutcome, StampError> {
-    if !matches!(level.isolation, Isolation::Prefix | Isolation::Snapshot | Isolation::Serializable) {
-        return Err(StampError::Level(level.isolation));
-    }
+    txns.stamps_decide(level.isolation)?;
     let derived;
     let stamps: &[(Stamp, Stamp)] = match &txns.clock {
-        Clock::None => return Err(StampError::None),
-        Clock::Snapshots(_) if level.isolation == Isolation::Serializable => return Err(StampError::Serializable),
+        Clock::None => &[],
         Clock::Stamps(stamps) => stamps,
         Clock::Snapshots(snapshots) => match chain::stamps(snapshots) {
             Ok(stamps) => {
@@ -110,6 +105,30 @@ pub fn check_stamps(txns: &Transactions, level: Level, halt: &Halt) -> Result<St
         return Ok(StampOutcome::Inconclusive(Doubt::Stopped(stop)));
     }
     Ok(walk.finish())
+}
+
+impl Transactions {
+    /// Whether stamps of the kind that these transactions have decide a level. An error says why not.
+    pub fn stamps_decide(&self, isolation: Isolation) -> Result<(), StampError> {
+        match (&self.clock, isolation) {
+            (Clock::None, _) => Err(StampError::None),
+            (Clock::Snapshots(_), Isolation::Serializable) => Err(StampError::Serializable),
+            (_, Isolation::Prefix | Isolation::Snapshot | Isolation::Serializable) => Ok(()),
+            (_, isolation) => Err(StampError::Level(isolation)),
+        }
+    }
+}
+
+impl StampOutcome {
+    /// Replays the run, or verifies the misfits, by code that shares nothing with the check. An error says which claim is not
+    /// true.
+    pub fn prove(&self, txns: &Transactions) -> Result<(), String> {
+        match self {
+            StampOutcome::Accepted(certificate) => certificate.replay(txns),
+            StampOutcome::Rejected(rejection) => rejection.verify(txns),
+            StampOutcome::Inconclusive(_) => Ok(()),
+        }
+    }
 }
 
 /// A snapshot or a commit.
@@ -434,7 +453,7 @@ impl<'t> Walk<'t> {
         }
         let mut rejection = StampRejection::new(self.level, self.misfits, self.count.max(all));
         if self.is_doubtful {
-            let first = rejection.misfits[0].micro(self.txns);
+            let first = rejection.misfits[0];
             rejection.retain_proven(self.txns);
             if rejection.misfits.is_empty() {
                 return StampOutcome::Inconclusive(Doubt::Tied { count: rejection.count, first });
