@@ -210,3 +210,71 @@ fn settings_have_a_level() {
     let wrong = ran("isolation = \"snapshot\"\norder = \"total\"", &["skew.jsonl"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("expected `none`, `session` or `real-time`"), "{}", wrong.shown());
 }
+
+/// A run of an accepted history is executed again, and other texts are refused.
+#[test]
+fn runs_are_written_and_verified() {
+    let directory = tool::directory("isolation-runs");
+    FILES.iter().for_each(|(file, text)| std::fs::write(directory.join(file), text).expect("a file for a test"));
+    let ran = |args: &[&str]| tool::run(&directory, &[&["check", "--isolation"], args].concat());
+    let path = directory.join("run.txt");
+    let written = ran(&["snapshot", "--witness", "run.txt", "skew.jsonl"]);
+    assert_eq!(written.code, 0, "{}", written.shown());
+    let run = std::fs::read_to_string(&path).expect("a run");
+    insta::assert_snapshot!(run, @"
+    # skew.jsonl: snapshot
+    begin 0:0 [1 5] r(x) = 0 r(y) = 0 w(x, 1)
+    begin 1:0 [2 6] r(x) = 0 r(y) = 0 w(y, 1)
+    commit 0:0
+    commit 1:0
+    ");
+    let verify = |level: &str, run: &str| {
+        std::fs::write(&path, run).expect("a file for a test");
+        let ran = ran(&[level, "skew.jsonl", "--verify", "run.txt"]);
+        format!("{} {}{}", ran.code, ran.stdout, ran.stderr)
+    };
+    insta::assert_snapshot!(verify("snapshot", &run), @"0 verified, snapshot: 4 steps");
+    insta::assert_snapshot!(verify("strong-snapshot", &run), @"0 verified, strong-snapshot: 4 steps");
+    // The same steps at a level that the history does not have, or that has other steps.
+    insta::assert_snapshot!(verify("serializable", &run), @"1 run.txt, not a run of serializable: begins and commits are one step at this level");
+    let lines: Vec<&str> = run.lines().collect();
+    let serial = format!("# skew.jsonl\ncommit {}\ncommit {}\n", &lines[1][6..], &lines[2][6..]);
+    insta::assert_snapshot!(verify("serializable", &serial), @r#"1 run.txt, not a run of serializable: 1:0 read another value of `"x"`"#);
+    insta::assert_snapshot!(verify("causal", &serial), @"0 verified, causal in session order: 2 steps");
+    insta::assert_snapshot!(verify("snapshot", &serial), @"1 run.txt, not a run of snapshot: the run has no begins");
+    insta::assert_snapshot!(verify("snapshot", &run.replace("w(x, 1)", "w(x, 2)")), @"1 run.txt, line 2: the history has no such transaction, as it was recorded");
+    insta::assert_snapshot!(verify("snapshot", &run.replace("commit 0:0\n", "")), @"1 run.txt, not a run of snapshot: 0:0 is missing");
+    insta::assert_snapshot!(verify("snapshot", &run.replace("commit 0:0", "end 0:0")), @"1 run.txt, line 4: expected a line that begins with `begin`, `commit` or `read`");
+    insta::assert_snapshot!(verify("snapshot", "begin 0:0\n"), @"2 error: run.txt: not an order written by `check --witness`: it does not begin with a history");
+}
+
+/// Runs name the writers of values that several transactions wrote.
+#[test]
+fn runs_name_the_sources_of_ambiguous_reads() {
+    let directory = tool::directory("isolation-sources");
+    let twice = r#"{"process": 0, "txn": [["w", "x", 1]], "start": 1, "end": 2}
+{"process": 1, "txn": [["w", "x", 1], ["w", "y", 2]], "start": 3, "end": 4}
+{"process": 2, "txn": [["r", "x", 1], ["r", "y", null]], "start": 5, "end": 6}
+"#;
+    std::fs::write(directory.join("twice.jsonl"), twice).expect("a file for a test");
+    let ran =
+        |args: &[&str]| tool::run(&directory, &[&["check", "--isolation", "causal", "twice.jsonl"], args].concat());
+    assert_eq!(ran(&["--witness", "run.txt"]).code, 0);
+    let run = std::fs::read_to_string(directory.join("run.txt")).expect("a run");
+    insta::assert_snapshot!(run, @"
+    # twice.jsonl: causal in session order
+    read 2:0 0 of 0:0 0
+    commit 0:0 [1 2] w(x, 1)
+    commit 1:0 [3 4] w(x, 1) w(y, 2)
+    commit 2:0 [5 6] r(x) = 1 r(y) = nil
+    ");
+    insta::assert_snapshot!(ran(&["--verify", "run.txt"]).shown(), @"
+    verified, causal in session order: 3 steps
+    exit 0
+    ");
+    std::fs::write(directory.join("run.txt"), run.replace("of 0:0 0", "of 1:0 1")).expect("a file for a test");
+    insta::assert_snapshot!(ran(&["--verify", "run.txt"]).shown(), @"
+    run.txt, not a run of causal in session order: 2:0 read another value than its source wrote
+    exit 1
+    ");
+}

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::level::{Isolation, Level};
 use crate::model::Choice;
-use crate::transactions::{Access, NEVER, NONE, Status, Transactions, TxnId};
+use crate::transactions::{Access, MicroId, NEVER, NONE, Status, Transactions, TxnId};
 
 /// A run that shows that a level holds.
 #[derive(Clone, Debug)]
@@ -36,8 +36,34 @@ pub enum Step {
 }
 
 impl Certificate {
+    /// A claimed run, which [`Certificate::replay`] confirms or refuses. `sources` has, for reads of values that several
+    /// transactions wrote, the write that the read returned, or `None` for the initial value.
+    pub fn new(
+        level: Level,
+        steps: Vec<Step>,
+        sources: impl IntoIterator<Item = (MicroId, Option<MicroId>)>,
+    ) -> Certificate {
+        let choice = sources.into_iter().map(|(read, write)| (read.0, write.map_or(NONE, |write| write.0))).collect();
+        Certificate { level, steps, choice }
+    }
+
+    /// The writes that reads of values with several writers returned, in the order of reads.
+    pub fn sources(&self) -> Vec<(MicroId, Option<MicroId>)> {
+        let mut sources: Vec<(u32, u32)> = self.choice.iter().map(|(&read, &write)| (read, write)).collect();
+        sources.sort_unstable();
+        let source = |(read, write)| (MicroId(read), Some(MicroId(write)).filter(|_| write != NONE));
+        sources.into_iter().map(source).collect()
+    }
+
     /// Executes the run. An error says where it is not one.
     pub fn replay(&self, txns: &Transactions) -> Result<(), String> {
+        let is_split = matches!(self.level.isolation, Isolation::Prefix | Isolation::Snapshot);
+        let is_begin = |step: &Step| matches!(step, Step::Begin(_));
+        match self.steps.iter().any(is_begin) {
+            false if is_split && !self.steps.is_empty() => return Err("the run has no begins".to_owned()),
+            true if !is_split => return Err("begins and commits are one step at this level".to_owned()),
+            _ => {}
+        }
         has_all(txns, &self.steps)?;
         follows_order(txns, self.level.order, &self.steps)?;
         match self.level.isolation {
@@ -280,7 +306,12 @@ impl<'a> CommitOrder<'a> {
         let mut own: Vec<(u32, u32)> = Vec::new();
         let mut reads = Vec::new();
         let source = |version: u32, micro: u32| {
+            let is_write = |&writer: &u32| {
+                writer == NONE
+                    || (txns.micros[writer as usize].is_write() && txns.micros[writer as usize].at == version)
+            };
             let writer = match choice.get(&micro) {
+                Some(writer) if !is_write(writer) => return Err("read another value than its source wrote"),
                 Some(&writer) => writer,
                 None => txns.versions[version as usize].writer,
             };

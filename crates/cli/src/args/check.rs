@@ -73,8 +73,8 @@ pub(crate) struct CheckArgs {
         value_name = "LEVEL",
         value_parser = parse_isolation,
         conflicts_with_all = [
-            "spec", "level", "find_level", "merge", "witness", "assume", "order_by", "coverage", "strict", "stats",
-            "full", "jobs", "max_width", "no_shortcuts", "exhaustive", "context", "by", "verify", "tlc",
+            "spec", "level", "find_level", "merge", "assume", "order_by", "coverage", "strict", "stats", "full", "jobs",
+            "max_width", "no_shortcuts", "exhaustive", "context", "by", "tlc",
         ],
         help_heading = ORDERS
     )]
@@ -119,7 +119,7 @@ pub(crate) struct CheckArgs {
     #[arg(long = "report", value_name = "KIND=FILE", help_heading = OUTPUT)]
     pub(crate) reports: Vec<Extra>,
 
-    /// Write the order found for an accepted history, one operation per line.
+    /// Write the order found for an accepted history, one operation per line; of transactions, the run of begins and commits.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) witness: Option<PathBuf>,
 

@@ -1,12 +1,14 @@
 //! `omnilink check --isolation`, and `--find-level` without a specification: histories of transactions.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
+use omnilink_explore::NewFile;
 use omnilink_history::{Precedence, Stop};
 use omnilink_isolation::{
-    Effort, Explanation, Inconclusive, Isolation, Level, ORDERS, Outcome, Rejection, Strongest, Transactions, TxnId,
-    Violation, check, find, order_name, read,
+    Certificate, Effort, Explanation, Inconclusive, Isolation, Level, ORDERS, Outcome, Rejection, Strongest,
+    Transactions, TxnId, Violation, check, find, order_name, read,
 };
 use omnilink_judge::input::{bytes_within, recordings};
 use omnilink_judge::isolation::{Decided, why_inconclusive};
@@ -24,6 +26,7 @@ use crate::limits::{Limits, Settings};
 use crate::outcome::{label, print_failure};
 use crate::project::read_settings;
 use crate::terminal::complain;
+use crate::verification;
 
 /// The most transactions that a text shows, and the most micro-operations of each.
 const TXNS: usize = 12;
@@ -36,7 +39,7 @@ pub(super) const HINT: Effort = Effort { conflicts: 50, pairs: 100_000, choices:
 const SCHEMA: &str = "omnilink.isolation/1";
 
 /// Takes the level from the settings, if no option names a level or a specification.
-pub(super) fn apply_settings(args: &mut CheckArgs) -> Result<(), Exit> {
+pub(crate) fn apply_settings(args: &mut CheckArgs) -> Result<(), Exit> {
     let is_spec = |path: &PathBuf| omnilink_judge::is_tla(path) || omnilink_judge::is_lineup(path);
     let has_subject = args.spec.is_some() || args.isolation.is_some() || args.find_level || args.full;
     if has_subject || args.paths.first().is_some_and(is_spec) {
@@ -71,9 +74,7 @@ pub(super) fn finds_isolation(args: &CheckArgs) -> bool {
 /// Checks all histories.
 pub(super) fn run(args: &CheckArgs) -> Exit {
     if args.about.is_of_history() || (args.isolation.is_none() && args.format == CheckOutput::Md) {
-        let message =
-            "unsupported for transactions: `--from`, the files of a specification, and `--find-level` in Markdown";
-        return complain("check", &InputError::new(message));
+        return unsupported();
     }
     let mut paths = Vec::new();
     for path in &args.paths {
@@ -88,7 +89,10 @@ pub(super) fn run(args: &CheckArgs) -> Exit {
     }
     let mut exit = Exit::Nothing;
     let mut documents = Vec::new();
-    let mut found = Found::default();
+    let mut found = match args.witness.as_deref().map(NewFile::create).transpose() {
+        Ok(witness) => Found { witness, ..Found::default() },
+        Err(error) => return no_witness(args, &error),
+    };
     for path in &paths {
         let name = label(path);
         let limits = Limits::around(&args.into(), &name);
@@ -104,6 +108,9 @@ pub(super) fn run(args: &CheckArgs) -> Exit {
         exit = exit.max(ended);
         documents.push(document);
     }
+    if let Some(Err(error)) = found.witness.take().map(NewFile::commit) {
+        return no_witness(args, &error);
+    }
     let written = match args.format {
         CheckOutput::Json => {
             let document = json!({ "schema": SCHEMA, "histories": documents });
@@ -116,6 +123,57 @@ pub(super) fn run(args: &CheckArgs) -> Exit {
         Ok(()) => exit,
         Err((path, error)) => complain(&path, &error),
     }
+}
+
+fn unsupported() -> Exit {
+    let message =
+        "unsupported for transactions: `--from`, the files of a specification, and `--find-level` in Markdown";
+    complain("check", &InputError::new(message))
+}
+
+fn no_witness(args: &CheckArgs, error: &io::Error) -> Exit {
+    let path = args.witness.as_deref().unwrap_or(Path::new("--witness"));
+    complain(&path.display().to_string(), &InputError::new(format!("cannot be written: {error}")))
+}
+
+/// Executes a run that `--witness` wrote for one history.
+pub(crate) fn verify(args: &CheckArgs, file: &Path) -> Exit {
+    if args.about.is_of_history() {
+        return unsupported();
+    }
+    let ([path], Some(level)) = (&*args.paths, level_of(args)) else {
+        let help = Some("`omnilink check --isolation snapshot run.jsonl --verify run.txt`".to_owned());
+        return complain("--verify", &InputError { message: "expected one history".to_owned(), help });
+    };
+    let text = match verification::witness::read(file) {
+        Ok(text) => text,
+        Err(error) => return complain(&label(file), &error),
+    };
+    let limits = Limits::around(&args.into(), &label(path));
+    let txns = match read_file(path, Settings::from(args).max_memory, &limits) {
+        Ok(txns) => txns,
+        Err(failed) => return print_failure(&failed, &label(path)),
+    };
+    if let Some(stop) = limits.halt().reason() {
+        return print_failure(&Failed::Stopped(stop), &label(path));
+    }
+    match verification::run::verify(&text, &txns, level) {
+        Ok(steps) => {
+            outln!("verified, {level}: {}", counted(steps as u64, "step"));
+            Exit::Accepted
+        }
+        Err((line, why)) => {
+            let place = line.map_or(format!("not a run of {level}"), |line| format!("line {line}"));
+            outln!("{}, {place}: {}", clean(&label(file)), clean(&why));
+            Exit::Rejected
+        }
+    }
+}
+
+/// The level of the options.
+fn level_of(args: &CheckArgs) -> Option<Level> {
+    let level = args.isolation?;
+    Some(args.about.level.order.map_or(level, |order| Level { order: order.precedence(), ..level }))
 }
 
 fn read_file(path: &Path, most: u64, limits: &Limits) -> Result<Transactions, Failed> {
@@ -174,6 +232,18 @@ impl Asked<'_> {
         self.failed(InputError::new(message), found)
     }
 
+    /// Writes the run of an accepted history, if `--witness` names a file.
+    pub(super) fn write_run(
+        &self,
+        txns: &Transactions,
+        run: &Certificate,
+        found: &mut Found,
+    ) -> Result<(), InputError> {
+        let Some(file) = &mut found.witness else { return Ok(()) };
+        let written = verification::run::write(file, self.name, txns, run);
+        written.map_err(|error| InputError::new(format!("its run cannot be written: {error}")))
+    }
+
     pub(super) fn keep(&self, mut report: Report, timeline: Timeline, found: &mut Found) {
         report.stats.seconds = self.limits.elapsed().as_secs_f64();
         found.reports.push(report);
@@ -189,11 +259,7 @@ impl Asked<'_> {
             self.keep(Report::new(history, Verdict::Accepted), Timeline::default(), found);
             return (Exit::Empty, json!({ "history": self.name, "transactions": 0 }));
         }
-        let Some(level) = self.args.isolation else { return self.find(txns) };
-        let level = match self.args.about.level.order {
-            Some(order) => Level { order: order.precedence(), ..level },
-            None => level,
-        };
+        let Some(level) = level_of(self.args) else { return self.find(txns) };
         if level.order == Precedence::RealTime && !txns.has_times() {
             let message = format!("{level} needs times, and the transactions have none");
             let error = InputError { message, help: Some("`--order session` needs none".into()) };
@@ -206,6 +272,11 @@ impl Asked<'_> {
         // The checkers are large; the code that certifies their answers is small, and shares nothing with them.
         if let Err(claim) = outcome.prove(txns) {
             return self.unverified(level, &claim, found);
+        }
+        if let Outcome::Accepted(run) = &outcome
+            && let Err(error) = self.write_run(txns, run, found)
+        {
+            return self.failed(error, found);
         }
         let answer = match &outcome {
             Outcome::Accepted(_) => self.accepted(txns, level),

@@ -1,7 +1,7 @@
 //! `omnilink check`: histories in, verdicts out.
 
 mod advice;
-mod isolation;
+pub(crate) mod isolation;
 #[cfg(feature = "fleet")]
 mod keys;
 mod levels;
@@ -26,11 +26,8 @@ use crate::limits::{self, GivenUp, Limits};
 use crate::outcome::{exit_of, label, print_failure, print_spec_error};
 use crate::terminal::complain;
 
-pub(crate) fn run(mut args: CheckArgs) -> Exit {
+pub(crate) fn run(args: CheckArgs) -> Exit {
     limits::catch_interrupts();
-    if let Err(exit) = isolation::apply_settings(&mut args) {
-        return exit;
-    }
     if args.stamps && args.isolation.is_none() {
         let message = "`--stamps` needs the isolation level that the stamps should show".to_owned();
         return complain("check", &InputError { message, help: Some("`--isolation snapshot --stamps`".to_owned()) });
@@ -79,6 +76,8 @@ pub(crate) struct Found {
     /// The whole history of each report, if pages were requested.
     pub(crate) timelines: Vec<Timeline>,
     pub(crate) unchecked: Vec<Unchecked>,
+    /// The file for the runs of accepted histories of transactions.
+    witness: Option<NewFile>,
 }
 
 impl Found {

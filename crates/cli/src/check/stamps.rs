@@ -28,6 +28,11 @@ impl Asked<'_> {
         if let Err(claim) = outcome.prove(txns) {
             return self.unverified(level, &claim, found);
         }
+        if let StampOutcome::Accepted(run) = &outcome
+            && let Err(error) = self.write_run(txns, run, found)
+        {
+            return self.failed(error, found);
+        }
         let answer = match &outcome {
             StampOutcome::Accepted(_) => self.fitting(txns, level),
             StampOutcome::Rejected(rejection) => self.misfitting(txns, level, rejection),

@@ -2,6 +2,7 @@
 
 pub(crate) mod confirm;
 pub(crate) mod export;
+pub(crate) mod run;
 mod verify;
 pub(crate) mod witness;
 
@@ -10,13 +11,17 @@ use std::path::{Path, PathBuf};
 use omnilink_judge::{InputError, is_tla};
 
 use crate::args::{CheckArgs, ConfirmArgs, VerifyArgs};
-use crate::check::{self, specification};
+use crate::check::{self, isolation, specification};
 use crate::exit::Exit;
 use crate::terminal::complain;
 
 /// `omnilink check`, or the second opinion that its options ask for.
-pub(crate) fn check(args: CheckArgs) -> Exit {
+pub(crate) fn check(mut args: CheckArgs) -> Exit {
+    if let Err(exit) = isolation::apply_settings(&mut args) {
+        return exit;
+    }
     match (&args.verify, &args.tlc) {
+        (Some(file), _) if args.isolation.is_some() => isolation::verify(&args, file),
         (Some(file), _) => {
             let paths = args.paths.iter().chain([file]).cloned().collect();
             witness::run(&VerifyArgs { paths, spec: args.spec, about: args.about })

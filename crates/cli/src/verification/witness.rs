@@ -56,7 +56,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Exit {
 }
 
 /// The text of an order of one history.
-fn read(file: &Path) -> Result<String, InputError> {
+pub(crate) fn read(file: &Path) -> Result<String, InputError> {
     let text = std::fs::read_to_string(file).map_err(|error| InputError::new(format!("cannot be read: {error}")))?;
     let histories = text.lines().filter(|line| line.starts_with('#')).count();
     match histories {
