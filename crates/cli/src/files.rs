@@ -57,3 +57,14 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), InputError> {
     }
     omnilink_explore::write_file(path, text).map_err(|error| InputError::new(format!("cannot be written: {error}")))
 }
+
+/// The text of an order of one history.
+pub(crate) fn read_order(file: &Path) -> Result<String, InputError> {
+    let text = std::fs::read_to_string(file).map_err(|error| InputError::new(format!("cannot be read: {error}")))?;
+    let histories = text.lines().filter(|line| line.starts_with('#')).count();
+    match histories {
+        0 => Err(InputError::new("not an order written by `check --witness`: it does not begin with a history")),
+        1 => Ok(text),
+        _ => Err(InputError::new(format!("expected the order of one history, found {histories}"))),
+    }
+}

@@ -19,14 +19,14 @@ use omnilink_settings::FILE_NAME;
 use omnilink_suggest::counted;
 use serde_json::{Value, json};
 
-use super::{Found, output};
+use super::{Found, output, transaction_run};
 use crate::args::{CheckArgs, CheckOutput, Extra, Order, parse_isolation};
 use crate::exit::Exit;
+use crate::files;
 use crate::limits::{Limits, Settings};
 use crate::outcome::{label, print_failure};
 use crate::project::read_settings;
 use crate::terminal::complain;
-use crate::verification;
 
 /// The most transactions that a text shows, and the most micro-operations of each.
 const TXNS: usize = 12;
@@ -145,7 +145,7 @@ pub(crate) fn verify(args: &CheckArgs, file: &Path) -> Exit {
         let help = Some("`omnilink check --isolation snapshot run.jsonl --verify run.txt`".to_owned());
         return complain("--verify", &InputError { message: "expected one history".to_owned(), help });
     };
-    let text = match verification::witness::read(file) {
+    let text = match files::read_order(file) {
         Ok(text) => text,
         Err(error) => return complain(&label(file), &error),
     };
@@ -157,7 +157,7 @@ pub(crate) fn verify(args: &CheckArgs, file: &Path) -> Exit {
     if let Some(stop) = limits.halt().reason() {
         return print_failure(&Failed::Stopped(stop), &label(path));
     }
-    match verification::run::verify(&text, &txns, level) {
+    match transaction_run::verify(&text, &txns, level) {
         Ok(steps) => {
             outln!("verified, {level}: {}", counted(steps as u64, "step"));
             Exit::Accepted
@@ -240,7 +240,7 @@ impl Asked<'_> {
         found: &mut Found,
     ) -> Result<(), InputError> {
         let Some(file) = &mut found.witness else { return Ok(()) };
-        let written = verification::run::write(file, self.name, txns, run);
+        let written = transaction_run::write(file, self.name, txns, run);
         written.map_err(|error| InputError::new(format!("its run cannot be written: {error}")))
     }
 

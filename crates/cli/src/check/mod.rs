@@ -7,6 +7,7 @@ mod keys;
 mod levels;
 pub(crate) mod output;
 mod stamps;
+mod transaction_run;
 
 use std::io::{self, Write};
 use std::mem::take;

@@ -51,7 +51,10 @@ enum Failure {
     Lost(Lost),
 }
 
-/// What all runs did.
+/// The outcome of a call that was not refused, and its results.
+type Returned = (String, BTreeMap<String, Value>);
+
+/// The counts of all runs.
 #[derive(Default)]
 struct Totals {
     runs: u64,
@@ -155,12 +158,7 @@ impl Driver<'_> {
     }
 
     /// Makes a call, and follows its answer. Returns the outcome and the results, or `None` if it was refused.
-    fn call(
-        &mut self,
-        system: &mut System,
-        input: &Input,
-        history: &mut History,
-    ) -> Result<Option<(String, BTreeMap<String, Value>)>, Failure> {
+    fn call(&mut self, system: &mut System, input: &Input, history: &mut History) -> Result<Option<Returned>, Failure> {
         let call = self.plan.calls.iter().find(|call| call.name == input.call);
         // Invariant: inputs come from steps, which are read with the plan, or were compared with it.
         let call = call.expect("an input is a call of the plan");
@@ -282,7 +280,7 @@ impl Driver<'_> {
     }
 
     fn again(&self, seed: u64) -> String {
-        let program: Vec<String> = self.args.program.iter().map(|word| omnilink_judge::quoted(word)).collect();
+        let program: Vec<String> = self.args.program.iter().map(omnilink_judge::quoted).collect();
         let disabled = if self.args.disabled { " --disabled" } else { "" };
         format!(
             "omnilink drive {} --seed {} --runs {}{disabled} --calls {} -- {}",

@@ -2,7 +2,6 @@
 
 pub(crate) mod confirm;
 pub(crate) mod export;
-pub(crate) mod run;
 mod verify;
 pub(crate) mod witness;
 

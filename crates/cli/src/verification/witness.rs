@@ -12,6 +12,7 @@ use super::export;
 use super::verify::{Stopped, Verified, verify};
 use crate::args::VerifyArgs;
 use crate::exit::Exit;
+use crate::files;
 use crate::limits;
 use crate::outcome::{label, print_failure};
 use crate::terminal::complain;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Exit {
             return complain("what to verify", &InputError { message, help: Some(help.into()) });
         }
     };
-    let order = match read(file) {
+    let order = match files::read_order(file) {
         Ok(order) => order,
         Err(error) => return complain(&file.display().to_string(), &error),
     };
@@ -52,17 +53,6 @@ pub(crate) fn run(args: &VerifyArgs) -> Exit {
             Exit::Rejected
         }
         Err(failed) => print_failure(&failed, &label(trace)),
-    }
-}
-
-/// The text of an order of one history.
-pub(crate) fn read(file: &Path) -> Result<String, InputError> {
-    let text = std::fs::read_to_string(file).map_err(|error| InputError::new(format!("cannot be read: {error}")))?;
-    let histories = text.lines().filter(|line| line.starts_with('#')).count();
-    match histories {
-        0 => Err(InputError::new("not an order written by `check --witness`: it does not begin with a history")),
-        1 => Ok(text),
-        _ => Err(InputError::new(format!("expected the order of one history, found {histories}"))),
     }
 }
 
