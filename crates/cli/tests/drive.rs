@@ -130,6 +130,8 @@ fn programs_that_do_not_answer_are_broken() {
     assert!(silent.contains("no answer to") && silent.ends_with("exit 5"), "{silent}");
     let text = drive("text", "queue", "text", &[]);
     assert!(text.contains("`Nonsense` is no outcome of") && text.ends_with("exit 5"), "{text}");
+    let nothing = drive("nothing", "queue", "none", &["--runs", "0"]);
+    assert!(nothing.contains("no call was made") && nothing.ends_with("exit 4"), "{nothing}");
     let missing = run(&directory("missing"), &["drive", "Queue.tla", "--", "/no/such/program"]);
     assert!(missing.contains("cannot be started") && missing.ends_with("exit 5"), "{missing}");
 }

@@ -108,6 +108,7 @@ fn the_first_page_lists_commands_under_headings() {
     Find failures:
       init     Set up a harness in an existing project or a new one
       fuzz     Run a harness under many schedules, and keep the runs that fail
+      drive    Let a specification choose a program's calls, and check its answers
       lineup   Check an object without a specification, against its serial runs
 
     Look into a failing run:

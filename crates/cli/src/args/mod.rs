@@ -98,12 +98,13 @@ pub(crate) enum Command {
                             end, 7 one has a data race. 2 wins over 1, 1 over 5, 5 over 7, and 7 over 3."
     )]
     Fuzz(FuzzArgs),
-    /// Let a specification choose the calls of a program, and check its answers.
+    /// Let a specification choose a program's calls, and check its answers.
     ///
     /// The program reads a call per line and answers each with a line, in JSON.
     #[command(
         after_help = "Exit codes: 0 every answer is allowed, 1 one is not, 2 the command line, the specification or the \
-                            settings are wrong, 5 the program crashed, did not answer, or its answer cannot be read."
+                            settings are wrong, 4 no call was made, 5 the program crashed, did not answer, or its \
+                            answer cannot be read."
     )]
     Drive(DriveArgs),
     /// Check an object without a specification, against its serial runs.
