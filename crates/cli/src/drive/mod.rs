@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A run makes one call after another. It fails if no state of the specification agrees with the answers, if the program
-//! refuses a call that every possible state allows, or if it tells a state that no possible state has. What was called and
-//! answered is a history, and the judge decides about it as about any other: what a failing run prints is its explanation.
+//! refuses a call that every possible state allows, or if it tells a state that no possible state has. The calls and their
+//! answers are a history, and the judge decides about it as about any other: a failing run prints its explanation.
 
 mod choice;
 mod history;
