@@ -170,3 +170,24 @@ fn behaviors_of_the_specification_are_followed() {
     let full = follow("full");
     assert!(full.contains("the program refused `Enqueue") && full.ends_with("exit 1"), "{full}");
 }
+
+#[test]
+fn a_violation_of_the_specification_is_reproduced_or_not() {
+    let directory = directory("violation");
+    let config = "CONSTANT Elems = {1, 2}\nINIT Init\nNEXT Next\nCONSTRAINT Small\nINVARIANT AtMostThree\n";
+    fs::write(directory.join("Queue.cfg"), config).expect("a file for a test");
+    let with_invariant = QUEUE.replace("====", "AtMostThree == Len(queue) <= 3\n====");
+    fs::write(directory.join("Queue.tla"), with_invariant).expect("a file for a test");
+    let made = run(&directory, &["spec", "simulate", "Queue.tla", "-o", "out"]);
+    assert!(made.contains("the invariant `AtMostThree` is false") && made.ends_with("exit 1"), "{made}");
+    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/system.py");
+    let system = system.to_str().expect("a path that is text");
+    let follow = |mistake: &str| {
+        let from = ["drive", "Queue.tla", "--from", "out/violation.jsonl"];
+        run(&directory, &[&from[..], &["--", "python3", system, "queue", mistake]].concat())
+    };
+    let unbounded = follow("none");
+    assert!(unbounded.contains("AtMostThree") && unbounded.ends_with("exit 1"), "{unbounded}");
+    let bounded = follow("full");
+    assert!(bounded.contains("call 4: the program refused `Enqueue") && bounded.ends_with("exit 1"), "{bounded}");
+}

@@ -183,7 +183,8 @@ fn growth(program: &Program, path: &[State]) -> String {
     }
 }
 
-fn trace(verdict: &Verdict) -> Option<&[TraceStep<Label, State>]> {
+/// The behavior of a verdict, if it has one.
+pub(super) fn trace(verdict: &Verdict) -> Option<&[TraceStep<Label, State>]> {
     match verdict {
         Verdict::Violated { trace, .. }
         | Verdict::PropertyViolated { trace, .. }

@@ -10,13 +10,16 @@ use omnilink_tla::reach::{Choose, Cover, Limit, Simulated, Stats, Verdict, Visit
 use serde_json::json;
 
 use super::behavior::Files;
-use super::check;
 use super::visit::{Found, Visit, Way, visit};
+use super::{check, show};
 use crate::args::{ChooseBy, CoverBy, SpecSimulateArgs};
 use crate::exit::Exit;
 use crate::limits::Limits;
 
 const WAY: Way = Way { schema: "omnilink.spec-simulate/1", passed: "passed" };
+
+/// The name of the file with the behavior that ends with a violation or an error.
+const VIOLATION: &str = "violation";
 
 pub(crate) fn run(args: &SpecSimulateArgs) -> Exit {
     let until: Vec<&str> = args.until.as_deref().into_iter().collect();
@@ -43,6 +46,9 @@ fn walk(args: &SpecSimulateArgs, given: &Visit<'_>) -> Result<Found, Complaint> 
     let mut watch = |visited: &Visited| watch_walks(args, given.limits, visited);
     let mut keep = |number: u64, behavior: &[_]| files.keep(&format!("walk-{number:06}"), behavior);
     let Simulated { verdict, walk, visited } = simulate(given.program, &plan, (given.worlds)(), &mut watch, &mut keep);
+    if let Some(trace) = show::trace(&verdict) {
+        files.keep(VIOLATION, trace);
+    }
     let written = files.finish()?;
     let unused = unused(given.program, &visited);
     let stats = json!({
@@ -156,7 +162,11 @@ fn cover_all(args: &SpecSimulateArgs, parts: CoverBy, given: &Visit<'_>) -> Resu
     let mut watch = |stats: &Stats| check::watch(&args.states, given.limits, stats);
     let mut keep = |number: u64, behavior: &[_]| files.borrow_mut().keep(&format!("behavior-{number:06}"), behavior);
     let covered = cover(given.program, kind, args.depth, given.worlds, &mut watch, &mut keep);
-    let written = files.into_inner().finish()?;
+    let mut files = files.into_inner();
+    if let Some(trace) = show::trace(&covered.verdict) {
+        files.keep(VIOLATION, trace);
+    }
+    let written = files.finish()?;
     let holds = matches!(covered.verdict, Verdict::Holds { .. });
     let stats = json!({
         "generated": covered.stats.generated,
