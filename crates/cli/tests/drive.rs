@@ -1,8 +1,9 @@
 //! `omnilink drive` with a program in Python: correct systems pass, and each mistake is found and explained.
 
+mod tool;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const QUEUE: &str = r"---- MODULE Queue ----
 EXTENDS Naturals, Sequences
@@ -41,27 +42,22 @@ Next == \E process \in Processes : Lock(process) \/ Unlock(process)
 ====
 "#;
 
+const FILES: [(&str, &str); 6] = [
+    ("Queue.tla", QUEUE),
+    ("Queue.cfg", "CONSTANT Elems = {1, 2}\nINIT Init\nNEXT Next\nCONSTRAINT Small\n"),
+    ("Map.tla", MAP),
+    ("Map.cfg", "CONSTANTS Keys = {1, 2, 3} Values = {1, 2} Nil = Nil\nINIT Init\nNEXT Next\n"),
+    ("Lock.tla", LOCK),
+    ("Lock.cfg", "CONSTANTS Processes = {\"a\", \"b\", \"c\"} Free = Free\nINIT Init\nNEXT Next\n"),
+];
+
 /// A directory of its own for a test, with the three specifications.
 fn directory(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("drive").join(name);
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).expect("a directory for a test");
-    let write = |name: &str, text: &str| fs::write(directory.join(name), text).expect("a file for a test");
-    write("Queue.tla", QUEUE);
-    write("Queue.cfg", "CONSTANT Elems = {1, 2}\nINIT Init\nNEXT Next\nCONSTRAINT Small\n");
-    write("Map.tla", MAP);
-    write("Map.cfg", "CONSTANTS Keys = {1, 2, 3} Values = {1, 2} Nil = Nil\nINIT Init\nNEXT Next\n");
-    write("Lock.tla", LOCK);
-    write("Lock.cfg", "CONSTANTS Processes = {\"a\", \"b\", \"c\"} Free = Free\nINIT Init\nNEXT Next\n");
-    directory
+    tool::directory_with(&format!("drive-{name}"), &FILES)
 }
 
-/// What the command prints, and its exit code.
 fn run(directory: &Path, args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_omnilink")).current_dir(directory).args(args).output();
-    let output = output.expect("the command runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    format!("{}{}exit {}", text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1))
+    tool::run(directory, args).shown()
 }
 
 /// Drives a system with a mistake.
@@ -140,16 +136,7 @@ fn programs_that_do_not_answer_are_broken() {
 fn a_run_repeats() {
     let first = drive("again", "queue", "lifo", &[]);
     let second = drive("again", "queue", "lifo", &[]);
-    assert_eq!(without_times(&first), without_times(&second));
-}
-
-/// The lines without the time of the check.
-fn without_times(text: &str) -> Vec<&str> {
-    text.lines()
-        .map(|line| {
-            line.split_once(" ms").map_or(line, |(before, _)| before.trim_end_matches(|c: char| !c.is_alphabetic()))
-        })
-        .collect()
+    assert_eq!(first, second);
 }
 
 #[test]

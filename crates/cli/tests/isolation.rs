@@ -37,19 +37,14 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 fn check(name: &str, args: &[&str]) -> tool::Ran {
-    let directory = tool::directory(&format!("isolation-{name}"));
-    for (file, text) in FILES {
-        std::fs::write(directory.join(file), text).expect("a file for a test");
-    }
+    let directory = tool::directory_with(&format!("isolation-{name}"), &FILES);
     tool::run(&directory, &[&["check"], args].concat())
 }
 
 #[test]
 fn verdicts_have_their_exit_codes() {
     let shown = |args: &[&str], code: i32, expected: &str| {
-        let ran = check("codes", args);
-        let first = ran.stdout.lines().chain(ran.stderr.lines()).next().unwrap_or_default();
-        assert!(ran.code == code && first.starts_with(expected), "{args:?}: {}", ran.shown());
+        check("codes", args).assert_begins(code, expected);
     };
     shown(
         &["--isolation", "snapshot", "skew.jsonl"],

@@ -45,19 +45,14 @@ const FILES: [(&str, &str); 7] = [
 ];
 
 fn check(name: &str, args: &[&str]) -> tool::Ran {
-    let directory = tool::directory(&format!("isolation-stamps-{name}"));
-    for (file, text) in FILES {
-        std::fs::write(directory.join(file), text).expect("a file for a test");
-    }
+    let directory = tool::directory_with(&format!("isolation-stamps-{name}"), &FILES);
     tool::run(&directory, &[&["check"], args].concat())
 }
 
 #[test]
 fn verdicts_have_their_exit_codes() {
     let shown = |args: &[&str], code: i32, expected: &str| {
-        let ran = check("codes", &[&["--stamps"], args].concat());
-        let first = ran.stdout.lines().chain(ran.stderr.lines()).next().unwrap_or_default();
-        assert!(ran.code == code && first.starts_with(expected), "{args:?}: {}", ran.shown());
+        check("codes", &[&["--stamps"], args].concat()).assert_begins(code, expected);
     };
     let by_stamps = "accepted, snapshot by the stamps of the database: 3 transactions of 3 sessions";
     shown(&["--isolation", "snapshot", "fitting.jsonl"], 0, &format!("fitting.jsonl: {by_stamps}"));

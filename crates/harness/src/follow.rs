@@ -46,6 +46,8 @@ pub struct Allowed {
     pub results: BTreeMap<String, Recorded>,
     /// True if the constraints exclude the step or the state.
     is_excluded: bool,
+    /// The place of the state before it among the possible ones.
+    from: usize,
     to: State,
 }
 
@@ -115,13 +117,13 @@ impl<'p> Follower<'p> {
     pub fn allowed(&mut self) -> Result<&[Allowed], Lost> {
         if self.allowed.is_none() {
             let mut allowed = Vec::new();
-            for state in self.states.clone() {
+            for (from, state) in self.states.clone().into_iter().enumerate() {
                 for (label, to) in self.machine.labelled_successors(&state)? {
                     if self.is_internal(&label) {
                         continue;
                     }
                     let is_excluded = self.machine.exclusion(Some(&state), &to, false)?.is_some();
-                    allowed.push(self.read(&label, to, is_excluded)?);
+                    allowed.push(self.read(&label, from, to, is_excluded)?);
                 }
             }
             self.allowed = Some(allowed);
@@ -140,34 +142,20 @@ impl<'p> Follower<'p> {
 
     /// Whether every possible state has a step for a call.
     pub fn is_allowed_everywhere(&mut self, input: &Input) -> Result<bool, Lost> {
-        for state in self.states.clone() {
-            let mut is_allowed = false;
-            for (label, to) in self.machine.labelled_successors(&state)? {
-                is_allowed = is_allowed || !self.is_internal(&label) && self.read(&label, to, false)?.input.fits(input);
-            }
-            if !is_allowed {
-                return Ok(false);
-            }
-        }
-        Ok(!self.states.is_empty())
+        let mut with_step = vec![false; self.states.len()];
+        self.allowed()?.iter().filter(|step| step.input.fits(input)).for_each(|step| with_step[step.from] = true);
+        Ok(!with_step.is_empty() && with_step.iter().all(|has_step| *has_step))
     }
 
-    /// Keeps the states that have this outcome of a call with these results, after it. An outcome without a name is any.
-    pub fn answer(
-        &mut self,
-        input: &Input,
-        outcome: Option<&str>,
-        results: &BTreeMap<String, Recorded>,
-    ) -> Result<(), Lost> {
-        let is_seen = |step: &&Allowed| {
-            step.input.fits(input) && outcome.is_none_or(|name| step.outcome == name) && step.results == *results
-        };
+    /// Keeps the states that have this outcome of a call with these results, after it.
+    pub fn answer(&mut self, input: &Input, outcome: &str, results: &BTreeMap<String, Recorded>) -> Result<(), Lost> {
+        let is_seen = |step: &&Allowed| step.input.fits(input) && step.outcome == outcome && step.results == *results;
         let states = self.allowed()?.iter().filter(is_seen).map(|step| step.to.clone()).collect();
         self.go_to(states)
     }
 
-    /// Keeps the states in which variables have these values.
-    pub fn keep(&mut self, values: &BTreeMap<String, Recorded>) {
+    /// Keeps the states in which variables have these values. If there is none, keeps all, and returns false.
+    pub fn keep(&mut self, values: &BTreeMap<String, Recorded>) -> bool {
         let program = self.machine.program();
         let strings = &program.module.strings;
         let places: Vec<(usize, &Recorded)> = values
@@ -177,8 +165,14 @@ impl<'p> Follower<'p> {
                 place.map(|place| (place, value))
             })
             .collect();
-        self.states.retain(|state| places.iter().all(|(place, value)| recorded(&state[*place], strings) == **value));
-        self.allowed = None;
+        let is_told = |state: &State| places.iter().all(|(place, value)| recorded(&state[*place], strings) == **value);
+        let states: Vec<State> = self.states.iter().filter(|state| is_told(state)).cloned().collect();
+        let is_possible = !states.is_empty();
+        if states.len() < self.states.len() && is_possible {
+            self.states = states;
+            self.allowed = None;
+        }
+        is_possible
     }
 
     /// The values that variables have in the possible states, each once.
@@ -228,16 +222,13 @@ impl<'p> Follower<'p> {
     }
 
     /// The call and the outcome of a step.
-    fn read(&self, label: &Label, to: State, is_excluded: bool) -> Result<Allowed, Lost> {
+    fn read(&self, label: &Label, from: usize, to: State, is_excluded: bool) -> Result<Allowed, Lost> {
         let strings = &self.machine.program().module.strings;
         let renamed =
             self.settings.operations.iter().find(|(_, mapping)| mapping.action.as_deref() == Some(&label.name));
         let name = renamed.map_or(&label.name, |(name, _)| name);
         let mapping = self.settings.mapping(name);
-        let found = self.plan.calls.iter().find_map(|call| {
-            call.outcomes.iter().find(|outcome| outcome.action == *name).map(|outcome| (call, outcome))
-        });
-        let (call, outcome) = found.ok_or_else(|| Lost::Action(label.name.clone()))?;
+        let (call, outcome) = self.plan.outcome(name).ok_or_else(|| Lost::Action(label.name.clone()))?;
         let mut input = Input { call: call.name.clone(), process: None, arguments: BTreeMap::new() };
         let mut results = BTreeMap::new();
         for (param, value) in label.args.iter().filter(|(param, _)| !mapping.any.contains(param)) {
@@ -259,7 +250,7 @@ impl<'p> Follower<'p> {
                 input.process = Some(value);
             }
         }
-        Ok(Allowed { input, outcome: outcome.action.clone(), results, is_excluded, to })
+        Ok(Allowed { input, outcome: outcome.action.clone(), results, is_excluded, from, to })
     }
 }
 

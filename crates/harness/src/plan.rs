@@ -105,6 +105,13 @@ impl Plan {
         lines
     }
 
+    /// The outcome with a recorded name, and its call.
+    pub fn outcome(&self, recorded: &str) -> Option<(&Call, &Outcome)> {
+        self.calls.iter().find_map(|call| {
+            call.outcomes.iter().find(|outcome| outcome.action == recorded).map(|outcome| (call, outcome))
+        })
+    }
+
     /// The recorded fields that are taken from a set with this name, in the form of `[constants]`.
     pub fn feeds(&self, set: &str) -> Vec<&str> {
         let mut feeds: Vec<&str> = Vec::new();

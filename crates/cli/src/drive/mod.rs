@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A run makes one call after another. It fails if no state of the specification agrees with the answers, if the program
-//! refuses a call that every possible state allows, or if it tells a state that no possible state has. The calls and their
+//! refuses a call that every possible state allows, or if it reports values of variables that no possible state has. The calls and their
 //! answers are a history, and the judge decides about it as about any other: a failing run prints its explanation.
 
 mod choice;
@@ -43,7 +43,7 @@ enum Failure {
     Rejected,
     /// The program refused a call that every possible state allows.
     Refused(Input),
-    /// The program tells a state that no possible state has.
+    /// The program reports values of variables that no possible state has.
     State { told: BTreeMap<String, Value>, possible: BTreeMap<String, Vec<Value>> },
     /// The program did something that is no answer, or ended.
     Broken(Broken),
@@ -181,19 +181,18 @@ impl Driver<'_> {
                 history.returned(call, outcome, input, &results);
                 let outcome = outcome.action.clone();
                 *self.totals.outcomes.entry(outcome.clone()).or_default() += 1;
-                self.follower.answer(input, Some(&outcome), &results).map_err(Failure::Lost)?;
+                self.follower.answer(input, &outcome, &results).map_err(Failure::Lost)?;
                 if self.follower.states().is_empty() {
                     return Err(Failure::Rejected);
                 }
                 (state, Some((outcome, results)))
             }
         };
-        if let Some(told) = told {
+        if let Some(told) = told
+            && !self.follower.keep(&told)
+        {
             let possible = self.follower.values(&told);
-            self.follower.keep(&told);
-            if self.follower.states().is_empty() {
-                return Err(Failure::State { told, possible });
-            }
+            return Err(Failure::State { told, possible });
         }
         Ok(answered)
     }

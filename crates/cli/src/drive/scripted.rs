@@ -95,10 +95,7 @@ fn script(plan: &Plan, operations: &Operations<omnilink_history::Call>) -> Resul
     ops.into_iter()
         .map(|op| {
             let name = op.call.action();
-            let found = plan.calls.iter().find_map(|call| {
-                call.outcomes.iter().find(|outcome| outcome.action == name).map(|outcome| (call, outcome))
-            });
-            let (call, outcome) = found.ok_or_else(|| format!("`{name}` is no outcome of a call"))?;
+            let (call, outcome) = plan.outcome(name).ok_or_else(|| format!("`{name}` is no outcome of a call"))?;
             Ok(expected(call, outcome, &op.call))
         })
         .collect()

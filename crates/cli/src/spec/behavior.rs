@@ -8,13 +8,17 @@ use omnilink_history::format::jsonl::{write_fields_of, write_value_of};
 use omnilink_judge::Complaint;
 use omnilink_suggest::counted;
 use omnilink_tla::program::Program;
-use omnilink_tla::reach::BehaviorStep;
+use omnilink_tla::reach::{BehaviorStep, Verdict};
 use omnilink_validate::recorded;
 use serde_json::{Map, Value, json};
 
+use super::show;
 use crate::args::{BehaviorForm, SpecSimulateArgs};
 use crate::files;
 use crate::inspection::Values;
+
+/// The name of the file with the behavior that ends with a violation or an error.
+const VIOLATION: &str = "violation";
 
 /// The directory that behaviors are written to, if there is one.
 pub(super) struct Files<'a> {
@@ -57,8 +61,11 @@ impl<'a> Files<'a> {
         self.written = written.map(|()| count).map_err(|error| format!("`{}`: {error}", path.display()));
     }
 
-    /// A sentence about the files, if there are any.
-    pub(super) fn finish(self) -> Result<Option<String>, Complaint> {
+    /// Writes the behavior of a verdict, if it has one. Returns a sentence about the files, if there are any.
+    pub(super) fn finish(mut self, verdict: &Verdict) -> Result<Option<String>, Complaint> {
+        if let Some(trace) = show::trace(verdict) {
+            self.keep(VIOLATION, trace);
+        }
         let count = self.written.map_err(Complaint::new)?;
         Ok(self.directory.map(|directory| format!("wrote {} to {}", counted(count, "file"), directory.display())))
     }

@@ -1,7 +1,5 @@
 //! `omnilink spec simulate`: random behaviors of a specification, or a few that cover it.
 
-use std::cell::RefCell;
-
 use indicatif::HumanCount;
 use omnilink_judge::{Complaint, limit};
 use omnilink_suggest::{counted, plural};
@@ -10,16 +8,13 @@ use omnilink_tla::reach::{Choose, Cover, Limit, Simulated, Stats, Verdict, Visit
 use serde_json::json;
 
 use super::behavior::Files;
+use super::check;
 use super::visit::{Found, Visit, Way, visit};
-use super::{check, show};
 use crate::args::{ChooseBy, CoverBy, SpecSimulateArgs};
 use crate::exit::Exit;
 use crate::limits::Limits;
 
 const WAY: Way = Way { schema: "omnilink.spec-simulate/1", passed: "passed" };
-
-/// The name of the file with the behavior that ends with a violation or an error.
-const VIOLATION: &str = "violation";
 
 pub(crate) fn run(args: &SpecSimulateArgs) -> Exit {
     let until: Vec<&str> = args.until.as_deref().into_iter().collect();
@@ -46,10 +41,7 @@ fn walk(args: &SpecSimulateArgs, given: &Visit<'_>) -> Result<Found, Complaint> 
     let mut watch = |visited: &Visited| watch_walks(args, given.limits, visited);
     let mut keep = |number: u64, behavior: &[_]| files.keep(&format!("walk-{number:06}"), behavior);
     let Simulated { verdict, walk, visited } = simulate(given.program, &plan, (given.worlds)(), &mut watch, &mut keep);
-    if let Some(trace) = show::trace(&verdict) {
-        files.keep(VIOLATION, trace);
-    }
-    let written = files.finish()?;
+    let written = files.finish(&verdict)?;
     let unused = unused(given.program, &visited);
     let stats = json!({
         "seed": args.seed,
@@ -73,13 +65,11 @@ fn walk(args: &SpecSimulateArgs, given: &Visit<'_>) -> Result<Found, Complaint> 
         distinct: visited.states,
         counts: Box::new(move |elapsed| {
             let mut lines = vec![format!(
-                "{} {} of at most {} from seed {seed}: {}, {} {} generated{}",
-                HumanCount(visited.walks),
-                plural(visited.walks, "walk"),
+                "{} of at most {} from seed {seed}: {}, {} generated{}",
+                number(visited.walks, "walk"),
                 counted(depth as u64, "step"),
-                steps(visited.steps),
-                HumanCount(visited.generated),
-                plural(visited.generated, "state"),
+                number(visited.steps, "step"),
+                number(visited.generated, "state"),
                 check::rate(visited.generated, elapsed),
             )];
             lines.push(reached(&visited));
@@ -97,19 +87,18 @@ fn walk(args: &SpecSimulateArgs, given: &Visit<'_>) -> Result<Found, Complaint> 
     })
 }
 
-fn steps(count: u64) -> String {
-    format!("{} {}", HumanCount(count), plural(count, "step"))
+/// A number with its noun: `1,033 transitions`.
+fn number(count: u64, noun: &str) -> String {
+    format!("{} {}", HumanCount(count), plural(count, noun))
 }
 
 /// The visited part of the specification: `412 states and 1,033 transitions; 12 % of further steps would be new`.
 fn reached(visited: &Visited) -> String {
     let least = if visited.is_counted_in_part { "at least " } else { "" };
     format!(
-        "visited {least}{} {} and {} {}; about {:.1} % of further steps would be new",
-        HumanCount(visited.states),
-        plural(visited.states, "state"),
-        HumanCount(visited.transitions),
-        plural(visited.transitions, "transition"),
+        "visited {least}{} and {}; about {:.1} % of further steps would be new",
+        number(visited.states, "state"),
+        number(visited.transitions, "transition"),
         visited.share_of_new_steps() * 100.0,
     )
 }
@@ -153,20 +142,16 @@ fn watch_walks(args: &SpecSimulateArgs, limits: &Limits, visited: &Visited) -> O
 
 /// Makes a set of behaviors that covers the specification.
 fn cover_all(args: &SpecSimulateArgs, parts: CoverBy, given: &Visit<'_>) -> Result<Found, Complaint> {
-    let files = RefCell::new(Files::new(args, given.program)?);
+    let mut files = Files::new(args, given.program)?;
     let (kind, noun) = match parts {
         CoverBy::Actions => (Cover::Actions, "action"),
         CoverBy::States => (Cover::States, "state"),
         CoverBy::Transitions => (Cover::Transitions, "transition"),
     };
     let mut watch = |stats: &Stats| check::watch(&args.states, given.limits, stats);
-    let mut keep = |number: u64, behavior: &[_]| files.borrow_mut().keep(&format!("behavior-{number:06}"), behavior);
+    let mut keep = |number: u64, behavior: &[_]| files.keep(&format!("behavior-{number:06}"), behavior);
     let covered = cover(given.program, kind, args.depth, given.worlds, &mut watch, &mut keep);
-    let mut files = files.into_inner();
-    if let Some(trace) = show::trace(&covered.verdict) {
-        files.keep(VIOLATION, trace);
-    }
-    let written = files.finish()?;
+    let written = files.finish(&covered.verdict)?;
     let holds = matches!(covered.verdict, Verdict::Holds { .. });
     let stats = json!({
         "generated": covered.stats.generated,
@@ -192,11 +177,10 @@ fn cover_all(args: &SpecSimulateArgs, parts: CoverBy, given: &Visit<'_>) -> Resu
             )];
             if holds {
                 lines.push(format!(
-                    "{} with {} cover all {} {}",
+                    "{} with {} cover all {}",
                     counted(behaviors, "behavior"),
-                    steps(taken),
-                    HumanCount(count),
-                    plural(count, noun),
+                    number(taken, "step"),
+                    number(count, noun),
                 ));
             }
             lines.extend(written.iter().cloned());

@@ -24,6 +24,12 @@ pub(crate) fn run(directory: &Path, args: &[&str]) -> Ran {
 }
 
 impl Ran {
+    /// Asserts the exit code and the beginning of the first line.
+    pub(crate) fn assert_begins(&self, code: i32, expected: &str) {
+        let first = self.stdout.lines().chain(self.stderr.lines()).next().unwrap_or_default();
+        assert!(self.code == code && first.starts_with(expected), "expected {expected}, {code}: {}", self.shown());
+    }
+
     /// All of it, but for the time it took.
     pub(crate) fn shown(&self) -> String {
         format!("{}{}exit {}", without_times(&self.stdout), self.stderr, self.code)
@@ -35,6 +41,15 @@ pub(crate) fn directory(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).expect("a directory for a test");
+    directory
+}
+
+/// The same with files.
+pub(crate) fn directory_with(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let directory = directory(name);
+    for (file, text) in files {
+        fs::write(directory.join(file), text).expect("a file for a test");
+    }
     directory
 }
 
