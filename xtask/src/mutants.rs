@@ -24,8 +24,9 @@ pub(crate) struct Crate {
     tested_by: &'static [&'static str],
 }
 
-pub(crate) const CRATES: [Crate; 9] = [
+pub(crate) const CRATES: [Crate; 10] = [
     Crate { name: "history", tested_by: &[] },
+    Crate { name: "isolation", tested_by: &[] },
     Crate { name: "keyed", tested_by: &[] },
     Crate { name: "lineup", tested_by: &[] },
     Crate { name: "logs", tested_by: &[] },

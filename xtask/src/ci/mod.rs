@@ -326,6 +326,7 @@ const PARTS: &[Part] = &[
         .needs(&["c++"])],
     },
     mutants_of!("history"),
+    mutants_of!("isolation"),
     mutants_of!("keyed"),
     mutants_of!("lineup"),
     mutants_of!("logs"),
