@@ -149,7 +149,7 @@ pub fn check(
         }
         Verdict::Accepted(witness) => {
             let broken = match has_invariants && is_lazy {
-                true => spec.broken_along(history, &witness),
+                true => spec.broken_along(|id| &history.op(id).call, &witness),
                 false => Ok(None),
             };
             let broken = match broken {
@@ -181,7 +181,7 @@ pub fn check(
             let (second, other) = search(spec, history, options, watch)?;
             match second.verdict {
                 Verdict::Accepted(witness) => {
-                    let broken = spec.broken_along(history, &witness).map_err(NoAnswer::Fault)?;
+                    let broken = spec.broken_along(|id| &history.op(id).call, &witness).map_err(NoAnswer::Fault)?;
                     let broken = broken.ok_or(NoAnswer::Unrepeatable)?;
                     spec.ignore_invariants(false);
                     checked(TraceOutcome::Violated(refused, broken), settled, false, stats, checkpoint)

@@ -21,7 +21,8 @@ const FEW: usize = 6;
 const MOST_STATES: usize = 64;
 
 /// A point of a history at which all configurations have placed the same operations.
-#[derive(Debug, Clone)]
+/// The default has no states, and all operations come after it.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Cut {
     /// Every state possible there.
     pub(crate) states: Vec<TraceState>,

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use omnilink_history::{History, Stop};
+use omnilink_history::{OpId, Stop};
 use omnilink_search::{Assumption, Placed, Spec, Successors, Witness, successor};
 use omnilink_tla::datum::print_or_display;
 use omnilink_tla::error::{ErrorKind, EvalError};
@@ -266,14 +266,18 @@ impl<'p> TraceSpec<'p> {
     }
 
     /// The first state of an order that violates an invariant. The order was found with invariants ignored.
-    pub(crate) fn broken_along(&self, history: &History<TraceOp>, witness: &Witness) -> Result<Option<Broken>, Fault> {
+    pub(crate) fn broken_along<'o>(
+        &self,
+        call: impl Fn(OpId) -> &'o TraceOp,
+        witness: &Witness,
+    ) -> Result<Option<Broken>, Fault> {
         let mut along = Along::default();
         let mut broken = along.begin(self, witness)?;
         let mut steps = witness.steps();
         while broken.is_none()
             && let Some(placed) = steps.next()
         {
-            broken = along.step(self, &history.op(placed.op).call, placed)?;
+            broken = along.step(self, call(placed.op), placed)?;
         }
         Ok(broken)
     }

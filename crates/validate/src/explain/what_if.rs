@@ -33,11 +33,12 @@ impl Explainer<'_, '_> {
         answers.push(WhatIf { assumption: Assumption::Dropped, outcome });
         if history.ops().len() <= MOST_OPERATIONS {
             let options = Options { criterion: Criterion::SEQUENTIAL, ..self.options.clone() };
-            let outcome = self.with_invariants(|explainer| {
-                let watch = &Bounded::new(explainer.spec, cut, watch);
-                let report = omnilink_search::check_watched(explainer.spec, history, &options, watch);
-                explainer.consequence(report.map_err(NoAnswer::from), None)
-            });
+            let search = || {
+                let watch = &Bounded::new(self.spec, cut, watch);
+                Ok(omnilink_search::check_watched(self.spec, history, &options, watch)?)
+            };
+            let report = self.under_invariants(|id| &history.op(id).call, search);
+            let outcome = self.consequence(report, None);
             answers.push(WhatIf { assumption: Assumption::ProgramOrder, outcome });
         }
         answers
@@ -45,33 +46,44 @@ impl Explainer<'_, '_> {
 
     /// The verdict on the history if one operation is another one, or missing. From a cut on, that is known of the whole
     /// history; but if invariants are ignored, the order must satisfy them from the beginning.
-    fn outcome(&mut self, cut: &Cut, change: (OpId, Option<&TraceOp>), watch: &dyn Watch) -> Consequence {
-        let history = self.history;
-        let check = |explainer: &mut Self, cut: &Cut, watch: &dyn Watch| {
-            let ops = cut.ops(history).filter_map(|op| match change {
-                (id, other) if id == op.id => other.map(|other| op.with(other)),
-                _ => Some(op.with(&op.call)),
-            });
-            let spec = explainer.spec;
-            let report = cut.check(spec, ops, explainer.options, &Bounded::new(spec, cut, watch));
-            explainer.consequence(report, Some(cut))
+    fn outcome(&mut self, cut: &Cut, (goal, other): (OpId, Option<&TraceOp>), watch: &dyn Watch) -> Consequence {
+        let (spec, history, options) = (self.spec, self.history, self.options);
+        let call = |id| other.filter(|_| id == goal).unwrap_or_else(|| &history.op(id).call);
+        let check = |cut: &Cut| {
+            let ops = cut.ops(history).filter(|op| op.id != goal || other.is_some()).map(|op| op.with(call(op.id)));
+            cut.check(spec, ops, options, &Bounded::new(spec, cut, watch))
         };
-        match check(self, cut, watch) {
-            Consequence::Accepted if self.spec.ignores_invariants() => {
-                self.with_invariants(|explainer| match Cut::beginning(explainer.spec) {
-                    Ok(beginning) => check(explainer, &beginning, watch),
-                    Err(error) => Consequence::Inconclusive { stop: error.to_string() },
-                })
-            }
-            outcome => outcome,
+        let outcome = self.consequence(check(cut), Some(cut));
+        if outcome != Consequence::Accepted || !spec.ignores_invariants() {
+            return outcome;
         }
+        let beginning = Cut::default();
+        let report = self.under_invariants(call, || check(&Cut::beginning(spec)?));
+        self.consequence(report, Some(&beginning))
     }
 
-    /// Runs `work` with a specification that does not ignore its invariants.
-    fn with_invariants<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+    /// The result of a search in which orders satisfy the invariants. As for a verdict, the search ignores them first,
+    /// because the reductions need that, and is repeated only if the order found violates one.
+    fn under_invariants<'o>(
+        &self,
+        call: impl Fn(OpId) -> &'o TraceOp,
+        search: impl Fn() -> Result<Report<TraceState>, NoAnswer>,
+    ) -> Result<Report<TraceState>, NoAnswer> {
         let ignored = self.spec.ignores_invariants();
-        self.spec.ignore_invariants(false);
-        let result = work(self);
+        self.spec.ignore_invariants(true);
+        let mut result = search();
+        if let Ok(Report { verdict: Verdict::Accepted(witness), .. }) = &result
+            && !self.spec.program.invariants.is_empty()
+        {
+            match self.spec.broken_along(call, witness) {
+                Ok(None) => {}
+                Ok(Some(_)) => {
+                    self.spec.ignore_invariants(false);
+                    result = search();
+                }
+                Err(fault) => result = Err(NoAnswer::Fault(fault)),
+            }
+        }
         self.spec.ignore_invariants(ignored);
         result
     }
