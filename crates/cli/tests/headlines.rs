@@ -46,7 +46,7 @@ fn a_value_that_was_taken_twice() {
 #[test]
 fn values_are_cut_and_alternatives_sorted() {
     let two_lanes = "moodycamel/Atomic.tla moodycamel/traces/two-lanes.jsonl --settings moodycamel/atomic.toml";
-    insta::assert_snapshot!(of_example(two_lanes), @"no order allows T1's `Dequeue 2 → <<20, 21>>`: `Left(lane, batch)` is empty");
+    insta::assert_snapshot!(of_example(two_lanes), @"T1 took <<20, 21>> too early: it is legal after T2's `Dequeue 5 → <<17, 18, 19, 38, 39>>`");
     insta::assert_snapshot!(of_example("etcd/Registers.tla etcd/traces/stale-replica.jsonl --settings etcd/serializable.toml"), @r#"T1 saw 25 in `store["b"]`, which held 26, 33 or 36"#);
 }
 
@@ -69,10 +69,10 @@ fn a_contradiction_is_told_by_its_last_operation() {
 fn an_event_of_a_log_is_told_by_its_line() {
     let raft =
         |log: &str| of_example(&format!("log-raft/Raft.tla log-raft/logs/{log} --settings log-raft/omnilink.toml"));
-    insta::assert_snapshot!(raft("commit-old-term"), @r#"n2 line 54: `AdvanceCommit` is not legal: `currentTerm["n2"]` is 4, not 3"#);
-    insta::assert_snapshot!(raft("vote-twice"), @r#"n3 line 3: `Restart` is not legal: `votedFor["n3"]` is "n1", not Nil; 3 other orders fail elsewhere"#);
+    insta::assert_snapshot!(raft("commit-old-term"), @r#"n2 line 54: `AdvanceCommit "n2", 8` although `log["n2"][8].term` is 3 and `currentTerm["n2"]` is 4"#);
+    insta::assert_snapshot!(raft("vote-twice"), @r#"n3 line 3: `votedFor["n3"]` is "n1" after `Restart`, but the log says Nil; others fail elsewhere"#);
     let store = "log-key-value/KeyValueStore.tla log-key-value/logs/lost-update";
-    insta::assert_snapshot!(of_example(&format!("{store} --settings log-key-value/omnilink.toml")), @r#"log line 17: `CloseTx` is not legal: `missed["t3"] \cap written["t3"]` is {"k0", "k1"}, not empty"#);
+    insta::assert_snapshot!(of_example(&format!("{store} --settings log-key-value/omnilink.toml")), @r#"server line 17: `CloseTx "t3"` although "k0" and "k1" are in both `missed["t3"]` and `written["t3"]`"#);
     let commit = "log-two-phase/TwoPhase.tla log-two-phase/logs/bug --settings log-two-phase/omnilink.toml";
-    insta::assert_snapshot!(of_example(commit), @r#"tm line 6: `TMCommit` is not legal: `tmPrepared` lacks "rm-3""#);
+    insta::assert_snapshot!(of_example(commit), @r#"tm line 6: `TMCommit` although `tmPrepared` lacks "rm-3""#);
 }

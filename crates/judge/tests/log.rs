@@ -94,7 +94,7 @@ fn a_variable_and_a_field_of_one_name_are_two_values() {
     let report = lease(SETTINGS, log, None).expect("a report");
     insta::assert_snapshot!(words(&report), @r#"
     log: rejected
-    error: log line 2: `expire` is not legal: `epoch` is 1, not 7
+    error: log line 2: `epoch` is 1 after `expire`, but the log says 7
       -->
        |
     12 | after = { epoch = "epoch" }
@@ -312,7 +312,7 @@ fn a_mapping_of_a_foreign_log_is_a_skeleton_of_comments() {
     # event = "lease granted"
     # action = "..."
 
-    # What the log and the specification do not tell:
+    # Not in the log or the specification:
     # - no field has names of actions: set `event`, or write rules with `when`
     # - how far `t` of different processes may be apart: `uncertainty`
     "#);

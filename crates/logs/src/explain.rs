@@ -180,7 +180,7 @@ impl<'p> Explainer<'_, 'p> {
             }
             for event in events {
                 for (number, alternative) in bound.events[event].alternatives.iter().enumerate() {
-                    // A reason that was not found in time is none.
+                    // A reason that was not found in time is left out.
                     let found = self.disabled(&bound.events[event], alternative, &at.state);
                     let Some(found) = found.filter(|_| !exceeded()) else { continue };
                     let key = key(&found);
@@ -477,7 +477,7 @@ impl<'p> Explainer<'_, 'p> {
         if right != expected {
             values.push(Evaluated { text: right.clone(), values: vec![Some(expected); found.len()] });
         }
-        let when = if place < alternative.before.len() { "before the step" } else { "after the step" };
+        let when = if place < alternative.before.len() { Guard::BEFORE } else { Guard::AFTER };
         let span = self.report_builder.span(condition.left.expr.site);
         let conjunct = Conjunct {
             span,
@@ -485,7 +485,7 @@ impl<'p> Explainer<'_, 'p> {
             outcomes: vec![omnilink_report::Outcome::False; found.len()],
             values,
         };
-        let action = format!("{} ({when})", self.title(alternative));
+        let action = format!("{}{when}", self.title(alternative));
         Guard { action, span, ways: 1, choices: Vec::<Field>::new(), conjuncts: vec![conjunct] }
     }
 
@@ -579,10 +579,14 @@ impl<'p> Explainer<'_, 'p> {
         let path = graph.path(last);
         let strings = &self.program.module.strings;
         match change {
-            Change::Inserted => path.iter().find_map(|node| match graph.nodes[*node as usize].by {
-                By::Unlogged(action) => Some(bound.actions[action as usize].name.clone()),
-                _ => None,
-            }),
+            Change::Inserted => {
+                let is_unlogged = |node: &u32| matches!(graph.nodes[*node as usize].by, By::Unlogged(_));
+                let at = path.iter().position(is_unlogged)?;
+                let [before, node] = [at.checked_sub(1)?, at].map(|at| &graph.nodes[path[at] as usize]);
+                let By::Unlogged(action) = node.by else { return None };
+                let name = bound.actions[action as usize].name.clone();
+                Some(self.with_args(name, &before.state, &node.state))
+            }
             Change::WithoutUpdate(place) => {
                 let variable = self.bound.events[event].updates[*place].0.0 as usize;
                 let after = path.iter().find(|node| {
@@ -593,6 +597,17 @@ impl<'p> Explainer<'_, 'p> {
             }
             _ => Some(String::new()),
         }
+    }
+
+    /// The name of a step with its arguments: `TMRcvPrepared("rm-3")`. The name alone if these cannot be computed.
+    fn with_args(&mut self, name: String, from: &State, to: &State) -> String {
+        let steps = self.machine.labelled_successors(from).unwrap_or_default();
+        let Some((label, _)) = steps.into_iter().find(|(label, state)| label.name == name && state == to) else {
+            return name;
+        };
+        let strings = &self.program.module.strings;
+        let args: Vec<String> = label.args.iter().map(|(_, value)| value.display(strings).to_string()).collect();
+        if args.is_empty() { name } else { format!("{name}({})", args.join(", ")) }
     }
 
     fn assumption(&mut self, change: &Change, event: usize, detail: String) -> Assumption {

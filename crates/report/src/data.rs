@@ -26,7 +26,7 @@ pub struct Report {
     pub spec: Spec,
     /// The order between operations of different processes.
     pub order: Order,
-    /// What operations have to see, if that is not everything before them.
+    /// The operations that an operation has to see, if these are not all before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
     /// The isolation level, if the operations are transactions that were checked without a specification.
@@ -110,7 +110,7 @@ pub struct Unchecked {
 pub struct Problem {
     /// In one sentence.
     pub message: String,
-    /// What to do about it.
+    /// The next step for the user.
     pub help: Option<String>,
 }
 
@@ -125,7 +125,7 @@ pub struct History {
     pub processes: usize,
     /// Places where the trace is cut off.
     pub cuts: Vec<String>,
-    /// What happened beside the operations, such as faults.
+    /// Events beside the operations, such as faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
 }
@@ -133,7 +133,7 @@ pub struct History {
 /// Something that is not an operation and has no influence on the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
-    /// What happened.
+    /// Its name.
     pub name: String,
     /// When it began.
     pub start: u64,
@@ -172,7 +172,7 @@ pub struct Level {
 pub struct Missed {
     /// The operation.
     pub op: OpRef,
-    /// What it missed.
+    /// The operations that it missed.
     pub missed: Vec<OpRef>,
 }
 
@@ -227,7 +227,7 @@ impl Verdict {
 pub struct Rejection {
     /// In one sentence.
     pub sentence: String,
-    /// What supports the sentence, in a few more; often nothing.
+    /// The proof of the sentence, in a few more; often empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub details: String,
     /// The operations that no order can place. In real time there is one, which has to be placed by its return; none if
@@ -293,12 +293,12 @@ pub struct Views {
     pub holds: Option<String>,
 }
 
-/// What an operation may have seen.
+/// The operations that an operation may have seen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct View {
     /// The operation.
     pub op: OpRef,
-    /// What it has to see, in words that follow its name.
+    /// The operations that it has to see, in words that follow its name.
     pub sees: String,
     /// The last operations that it has to see.
     pub must_see: Vec<OpRef>,
@@ -459,6 +459,14 @@ pub struct Guard {
     pub conjuncts: Vec<Conjunct>,
 }
 
+impl Guard {
+    /// The end of [`Guard::action`] if the guard compares the state before the step with a value in the log.
+    pub const BEFORE: &str = " (before the step)";
+
+    /// The same for the state after the step.
+    pub const AFTER: &str = " (after the step)";
+}
+
 /// One conjunct and its outcome in each of the states of its [`Reason`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Conjunct {
@@ -554,12 +562,12 @@ pub enum Assumption {
         /// The event.
         before: OpRef,
     },
-    /// A variable may change in events that do not tell it.
+    /// A variable may change in events that do not log it.
     NotComplete {
         /// The variable.
         variable: String,
     },
-    /// An event tells another value of a variable.
+    /// An event logs another value of a variable.
     OtherField {
         /// The event.
         event: OpRef,
@@ -732,7 +740,7 @@ pub struct Widest {
 /// A follow-up command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Command {
-    /// What it does.
+    /// Its effect.
     pub what: String,
     /// The command line.
     pub line: String,

@@ -326,10 +326,7 @@ impl<'m, 'p> Binder<'m, 'p> {
             let name = self.mapping.event.as_ref().and_then(|path| find(path, root, line));
             let name = name.map(text_of);
             let process = match &self.mapping.process {
-                None => match self.files.len() {
-                    1 => "log".to_owned(),
-                    _ => stem(&self.files[line.file].name),
-                },
+                None => stem(&self.files[line.file].name),
                 Some(path) => match find(path, root, line) {
                     Some(json) => text_of(json),
                     None => {

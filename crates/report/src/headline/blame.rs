@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use super::room::Room;
-use super::syntax::{elements, is_empty, is_literal, is_path, nearest, relation, root, split, unwrapped};
+use super::syntax::{elements, is_empty, is_literal, is_path, is_place, nearest, relation, root, split, unwrapped};
 use crate::data::{Conjunct, Field, Guard, Outcome, Reason, Rejection, Span, Stuck, Why};
 
 /// A false conjunct.
@@ -19,6 +19,8 @@ pub(super) struct Blamed<'a> {
     pub(super) values: Vec<(&'a str, Option<Vec<&'a str>>)>,
     /// The names that `\E` bound on the way to it, if they have the same values in all of these states.
     pub(super) choices: &'a [Field],
+    /// If it compares a state with a value in the log: that of before or after the step.
+    pub(super) logged: Option<&'static str>,
     /// How far the nearest of these states is from allowing the operation.
     distance: (usize, usize),
 }
@@ -48,7 +50,9 @@ impl<'a> Blamed<'a> {
                     continue;
                 }
                 let index = found.iter().position(|(span, _)| *span == conjunct.span).unwrap_or_else(|| {
-                    found.push((conjunct.span, Blamed::new(&conjunct.text, &guard.choices)));
+                    let logged = [("before", Guard::BEFORE), ("after", Guard::AFTER)];
+                    let logged = logged.iter().find(|(_, end)| guard.action.ends_with(end)).map(|(when, _)| *when);
+                    found.push((conjunct.span, Blamed { logged, ..Blamed::new(&conjunct.text, &guard.choices) }));
                     found.len() - 1
                 });
                 found[index].1.add(reason, guard, conjunct, &places);
@@ -66,7 +70,8 @@ impl<'a> Blamed<'a> {
     }
 
     fn new(text: &'a str, choices: &'a [Field]) -> Blamed<'a> {
-        Blamed { text, states: Vec::new(), values: Vec::new(), choices, distance: (usize::MAX, usize::MAX) }
+        let distance = (usize::MAX, usize::MAX);
+        Blamed { text, states: Vec::new(), values: Vec::new(), choices, logged: None, distance }
     }
 
     /// Adds the places of a reason at which the conjunct is false.
@@ -131,6 +136,16 @@ impl<'a> Blamed<'a> {
         })
     }
 
+    /// True if the fact has values that a reader can compare: not an expression that is FALSE, or a computed set that is
+    /// empty.
+    pub(super) fn has_values(&self, stuck: &Stuck) -> bool {
+        let is_computed = |(_, sign, right): (&str, &str, &str)| {
+            let is_empty = |sets: &[&str]| sets.iter().all(|set| is_empty(set));
+            sign == "\\in" && !is_place(right) && self.values_of(right).is_some_and(is_empty)
+        };
+        !relation(self.text).is_some_and(is_computed) && self.compared(stuck, Room::wide()).is_some()
+    }
+
     /// The same, if the conjunct compares two values.
     fn compared(&self, stuck: &Stuck, room: Room<'_>) -> Option<String> {
         let (left, sign, right) = relation(self.text)?;
@@ -140,10 +155,23 @@ impl<'a> Blamed<'a> {
                 // A name without a value is that of a model value.
                 let wanted = self.distinct(given).or_else(|| is_path(given).then(Vec::new))?;
                 let has = self.distinct(spec)?;
-                if let ([has], [wanted]) = (&has[..], &wanted[..])
-                    && let Some(lacking) = lacking(has, wanted, room)
+                if let ([has], [wanted]) = (&has[..], &wanted[..]) {
+                    if let Some(lacking) = lacking(has, wanted, room) {
+                        return Some(format!("`{}` lacks {lacking}", room.code(spec)));
+                    }
+                    let is_variable = |text: &str| is_place(text) && is_variable(stuck, root(text));
+                    if is_variable(spec) && is_variable(given) {
+                        let [[first, one], [second, other]] = [[given, *wanted], [spec, *has]];
+                        let [first, second] = [first, second].map(|text| room.code(text));
+                        let [one, other] = [one, other].map(|value| room.value(value));
+                        return Some(format!("`{first}` is {one} and `{second}` is {other}"));
+                    }
+                }
+                if let [has] = has[..]
+                    && is_empty(given)
+                    && let Some(common) = common(spec, has, room)
                 {
-                    return Some(format!("`{}` lacks {lacking}", room.code(spec)));
+                    return Some(common);
                 }
                 let given = match &wanted[..] {
                     [] if is_empty(given) => "empty".to_owned(),
@@ -213,6 +241,15 @@ fn differing(conjunct: &Conjunct, place: usize) -> usize {
         }
         _ => 1,
     }
+}
+
+/// The elements that two sets have in common but should not.
+fn common(text: &str, value: &str, room: Room<'_>) -> Option<String> {
+    let [first, second] = split(text, "\\cap")[..] else { return None };
+    let found = elements(value).filter(|found| !found.is_empty())?;
+    let verb = if found.len() == 1 { "is" } else { "are" };
+    let [first, second] = [first, second].map(|set| room.code(set.trim()));
+    Some(format!("{} {verb} in both `{first}` and `{second}`", room.all(&found)))
 }
 
 /// The elements that a set lacks, if it has no others and is too long to be shown.

@@ -139,13 +139,15 @@ impl Headline {
             let Told { sentence, end, .. } = told(room)?;
             Some(format!("{sentence}{end}{tail}"))
         };
-        let refused = |room: Room<'_>| Some(scene.refused(&nearest.fact(stuck, room), room) + tail);
-        let briefly = |room: Room<'_>| Some(scene.refused_briefly(&nearest.fact(stuck, room)) + tail);
-        let shortest = |room: Room<'_>| Some(scene.refused_briefly(&nearest.fact(stuck, room)) + &tails[1]);
+        let early = |room: Room<'_>| scene.too_early(room);
+        let refused = |room: Room<'_>| Some(scene.blamed(&nearest, room) + tail);
+        let briefly = |room: Room<'_>| Some(scene.blamed_briefly(&nearest, room) + tail);
+        let shortest = |room: Room<'_>| Some(scene.blamed_briefly(&nearest, room) + &tails[1]);
         let twice = |room: Room<'_>| scene.taken_twice(room);
         let sentence = match (scene.taken_twice(Room::wide()), told(Room::wide())) {
             (Some(_), _) => fitting(bound, &[&twice]),
             (None, Some(_)) => fitting(bound, &[&after, &plain]),
+            (None, None) if !nearest.has_values(stuck) && early(Room::wide()).is_some() => fitting(bound, &[&early]),
             (None, None) => fitting(bound, &[&refused, &briefly, &shortest]),
         };
         if op.line().is_some() {
@@ -241,7 +243,7 @@ fn groups(rejection: &Rejection) -> Vec<StateGroup> {
             None => groups.push(StateGroup { values, states: vec![state] }),
         }
     }
-    // A value that is the same everywhere does not tell groups apart.
+    // A value that is the same everywhere does not distinguish groups.
     if groups.len() > 1 {
         let is_same = |at: usize| groups.iter().all(|group| group.values[at] == groups[0].values[at]);
         let kept: Vec<bool> = (0..parts.len()).map(|at| !is_same(at)).collect();

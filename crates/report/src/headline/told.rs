@@ -53,13 +53,54 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// The sentence about a false conjunct without a template.
+    pub(super) fn blamed(&self, blamed: &Blamed<'_>, room: Room<'_>) -> String {
+        match self.op.line() {
+            Some(_) if self.op.args.is_empty() && blamed.logged.is_none() => {
+                let op = Operation { args: blamed.choices.to_vec(), ..self.op.clone() };
+                self.logged(blamed, &op.short(room.width()), room)
+            }
+            Some(_) => self.logged(blamed, &self.op.short(room.width()), room),
+            None => format!("no order allows {}: {}", self.object(room), blamed.fact(self.stuck, room)),
+        }
+    }
+
     /// The same without arguments and results.
-    pub(super) fn refused_briefly(&self, fact: &str) -> String {
+    pub(super) fn blamed_briefly(&self, blamed: &Blamed<'_>, room: Room<'_>) -> String {
         let action = brief(&self.op.action, 40);
         match self.op.line() {
-            Some(_) => format!("{} `{action}` is not legal: {fact}", self.actor()),
-            None => format!("no order allows {}: {fact}", owned(self.op, &action)),
+            Some(_) => self.logged(blamed, &action, room),
+            None => format!("no order allows {}: {}", owned(self.op, &action), blamed.fact(self.stuck, room)),
         }
+    }
+
+    /// The sentence about an event of a log, by this name: the rule that it breaks, or the value that the log has instead
+    /// of that of the specification.
+    fn logged(&self, blamed: &Blamed<'_>, name: &str, room: Room<'_>) -> String {
+        let who = self.actor();
+        let compared = blamed.logged.and_then(|when| {
+            let (left, _, right) = relation(blamed.text)?;
+            let (has, logged) = (blamed.distinct(left)?, blamed.distinct(right)?);
+            let logged = if logged.is_empty() { room.value(right) } else { room.either(&logged) };
+            let (left, has) = (room.code(left), room.either(&has));
+            Some(format!("{who} `{left}` is {has} {when} `{name}`, but the log says {logged}"))
+        });
+        compared.unwrap_or_else(|| format!("{who} `{name}` although {}", blamed.fact(self.stuck, room)))
+    }
+
+    /// The sentence about an operation that is legal once another one has taken effect.
+    pub(super) fn too_early(&self, room: Room<'_>) -> Option<String> {
+        let Legal::Later { after } = self.stuck.legal else { return None };
+        let after = self.report.op(after);
+        let after = match after.process == self.op.process {
+            true => format!("its own `{}`", after.short(room.width())),
+            false => owned(after, &after.short(room.width())),
+        };
+        let act = match &self.op.results[..] {
+            [result] if takes(&self.op.action) => format!("{} took {}", self.actor(), room.value(&result.value)),
+            _ => format!("{} came", self.object(room)),
+        };
+        Some(format!("{act} too early: it is legal after {after}"))
     }
 
     /// The last operation before which this one was legal: it had returned before this one began.
