@@ -278,6 +278,7 @@ fn an_index_lists_runs() {
         runs: vec![run],
         damaged: words(&["x/run.json: it is empty"]),
         overview: Value::Null,
+        monitor: Value::Null,
     };
     insta::assert_snapshot!(decode::json(&omnilink_page::index(&index), "head"), @r#"{"schema":"omnilink.page/1","kind":"index","tool":"OmniLink","name":"store","runs":[{"id":"abc","page":"abc.html","sentence":null}],"damaged":["x/run.json: it is empty"],"overview":null}"#);
 }

@@ -29,7 +29,7 @@
 //!
 //! ```text
 //!  Source ── lines ──► Monitor ──► Outlet: alerts, notices, intervals
-//!  (a thread)          │     └───► Status: counts and causes, for /metrics and /health
+//!  (a thread)          │     └───► Status: counts, causes and alerts, for /metrics, /health and a page
 //!                      └── state and position: in one file (Watch), or in the store of a group of monitors (Group)
 //! ```
 //!
@@ -61,5 +61,5 @@ pub use interval::Interval;
 pub use options::WatchOptions;
 pub use outlet::{Notice, Outlet};
 pub use source::{Position, ReadOptions, Source};
-pub use status::{Progress, Status};
+pub use status::{Progress, Raised, Status};
 pub use watch::Watch;

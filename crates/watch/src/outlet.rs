@@ -23,6 +23,9 @@ pub trait Outlet: Sync {
         Ok(())
     }
 
+    /// Called after the monitor of a partition has decided what it can, and the status has its counts.
+    fn advanced(&self) {}
+
     /// Returns the limits of the check of a key.
     fn limits(&self, _key: &str) -> Box<dyn Limits> {
         Box::new(Unlimited)

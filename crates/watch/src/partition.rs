@@ -113,7 +113,7 @@ impl<'a> Partition<'a> {
                 ticked = Instant::now();
                 let alerts = self.monitor.advance_within(&|key| outlet.limits(key));
                 self.tell(alerts, outlet)?;
-                self.show();
+                self.show(outlet);
                 is_noted = self.note(outlet, false)?;
             }
             // A state older than a reported interval would lead to the same interval again.
@@ -133,7 +133,7 @@ impl<'a> Partition<'a> {
             let alerts = self.monitor.finish_within(self.options.is_complete, &|key| outlet.limits(key));
             self.tell(alerts, outlet)?;
         }
-        self.show();
+        self.show(outlet);
         self.note(outlet, true)?;
         let Some(text) = text else { return Ok(true) };
         // The last interval includes the findings at the end.
@@ -157,7 +157,13 @@ impl<'a> Partition<'a> {
     }
 
     fn tell(&self, alerts: Vec<Alert>, outlet: &dyn Outlet) -> Result<(), WatchError> {
-        if alerts.is_empty() { Ok(()) } else { outlet.alerts(self.number, alerts) }
+        if alerts.is_empty() {
+            return Ok(());
+        }
+        if let Some(status) = &self.options.status {
+            status.raise(self.number, &alerts);
+        }
+        outlet.alerts(self.number, alerts)
     }
 
     /// Reports an interval if it is over. Returns whether it did.
@@ -168,10 +174,11 @@ impl<'a> Partition<'a> {
         Ok(is_noted)
     }
 
-    fn show(&self) {
+    fn show(&self, outlet: &dyn Outlet) {
         if let Some(status) = &self.options.status {
             status.update(self.number.unwrap_or(0), &self.monitor);
         }
+        outlet.advanced();
     }
 
     /// The position in the input, with the unfinished interval.

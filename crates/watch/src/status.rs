@@ -1,10 +1,11 @@
-//! The last reports of the monitors of all partitions: counts, causes and progress, for the users of a running watch.
+//! The last reports of the monitors of all partitions: counts, causes, alerts and progress, for the users of a running
+//! watch.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use omnilink_monitor::{Cause, Counts, Monitor};
+use omnilink_monitor::{Alert, Cause, Counts, Monitor};
 
 use crate::interval::now;
 
@@ -18,7 +19,10 @@ const MOST_CAUSES: usize = 100;
 const MOST_KEYS: usize = 5;
 
 /// The maximum number of entries of progress.
-const MOST_PROGRESS: usize = 30;
+const MOST_PROGRESS: usize = 120;
+
+/// The maximum number of alerts.
+const MOST_ALERTS: usize = 100;
 
 /// The last reports of the monitors of all partitions. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +31,9 @@ pub struct Status(Arc<Mutex<Said>>);
 #[derive(Debug, Default)]
 struct Said {
     partitions: BTreeMap<u32, Part>,
+    /// The latest first.
+    alerts: VecDeque<Arc<Raised>>,
+    /// An entry for each second.
     recent: VecDeque<Progress>,
     /// The checked operations and the violations at the last entry of `recent`.
     before: (u64, u64),
@@ -41,10 +48,21 @@ struct Part {
     widest: Vec<(String, usize)>,
 }
 
-/// The checked operations and the violations since the last entry.
+/// An alert of a running watch.
+#[derive(Debug)]
+pub struct Raised {
+    /// The time of the alert since 1970.
+    pub at: Duration,
+    /// The partition, if the input has partitions.
+    pub partition: Option<u32>,
+    /// The alert.
+    pub alert: Alert,
+}
+
+/// The checked operations and the violations of a second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The time since 1970.
+    /// The time since 1970, in whole seconds.
     pub at: Duration,
     /// The number of checked operations.
     pub checked: u64,
@@ -82,9 +100,15 @@ impl Status {
         widest
     }
 
-    /// The latest progress, at most 30 entries.
+    /// The latest alerts, newest first: at most 100.
+    pub fn alerts(&self) -> Vec<Arc<Raised>> {
+        self.said().alerts.iter().cloned().collect()
+    }
+
+    /// The progress of the seconds that are over, at most 120, oldest first.
     pub fn recent(&self) -> Vec<Progress> {
-        self.said().recent.iter().cloned().collect()
+        let second = whole(now());
+        self.said().recent.iter().filter(|entry| entry.at < second).cloned().collect()
     }
 
     /// Whether the watch has reported within a minute.
@@ -102,6 +126,15 @@ impl Status {
         let mut said = self.said();
         said.partitions.insert(partition, part);
         said.note_progress();
+    }
+
+    /// Takes alerts about a partition.
+    pub(crate) fn raise(&self, partition: Option<u32>, alerts: &[Alert]) {
+        let mut said = self.said();
+        for alert in alerts {
+            said.alerts.push_front(Arc::new(Raised { at: now(), partition, alert: alert.clone() }));
+        }
+        said.alerts.truncate(MOST_ALERTS);
     }
 
     /// Forgets a partition that another monitor owns now.
@@ -133,12 +166,55 @@ impl Said {
         let counts = self.counts();
         let checked = counts.checked.saturating_sub(self.before.0);
         let violations = counts.violations.saturating_sub(self.before.1);
-        if checked > 0 {
-            if self.recent.len() == MOST_PROGRESS {
-                self.recent.pop_front();
+        let at = whole(now());
+        match self.recent.back_mut() {
+            Some(last) if last.at == at => {
+                last.checked += checked;
+                last.violations += violations;
             }
-            self.recent.push_back(Progress { at: now(), checked, violations });
+            _ => self.recent.push_back(Progress { at, checked, violations }),
+        }
+        if self.recent.len() > MOST_PROGRESS {
+            self.recent.pop_front();
         }
         (self.before, self.since) = ((counts.checked, counts.violations), Some(Instant::now()));
+    }
+}
+
+/// The seconds that are over.
+fn whole(time: Duration) -> Duration {
+    Duration::from_secs(time.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use omnilink_monitor::AlertKind;
+
+    use super::*;
+
+    fn alert(number: u64) -> Alert {
+        let text = String::new;
+        let (kind, at, report) = (AlertKind::Violation, Some(number), None);
+        Alert { number, kind, key: "7".into(), at, watermark: 0, sentence: text(), cause: text(), repeated: 0, report }
+    }
+
+    #[test]
+    fn the_latest_alerts_are_kept() {
+        let status = Status::default();
+        (1..=130).for_each(|number| status.raise(Some(2), &[alert(number)]));
+        let numbers: Vec<u64> = status.alerts().iter().map(|raised| raised.alert.number).collect();
+        assert_eq!((numbers.len(), numbers[0], numbers[99]), (100, 130, 31));
+    }
+
+    #[test]
+    fn a_second_has_one_entry() {
+        let status = Status::default();
+        for _ in 0..3 {
+            status.said().note_progress();
+        }
+        // The loop may meet the end of a second.
+        assert!(status.said().recent.len() <= 2);
+        status.said().recent.iter_mut().for_each(|entry| entry.at = Duration::from_secs(1));
+        assert_eq!(status.recent()[0], Progress { at: Duration::from_secs(1), checked: 0, violations: 0 });
     }
 }

@@ -73,7 +73,8 @@ pub(super) fn write(args: &ReportArgs, store: &Store) -> Result<Exit, Exit> {
     damaged.iter().for_each(|error| errln!("unreadable: {}", clean(error)));
     let text = listing(&listed, &damaged);
     let overview = serde_json::to_value(overview).expect("an overview is plain data");
-    let index = omnilink_page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged, overview });
+    let monitor = serde_json::Value::Null;
+    let index = omnilink_page::index(&Index { tool: TOOL, name: &name, runs: listed, damaged, overview, monitor });
     let page = omnilink_page::file(&index, &text);
     let path = directory.join("index.html");
     write_page(&path, &page).map_err(|error| complain(&path, &error))?;

@@ -54,7 +54,7 @@ pub(super) fn listen(
     Ok(())
 }
 
-/// Prints why a request was refused, unless that was said last: a client may repeat it for ever.
+/// Prints why a request was refused, unless the last line was the same: a client may repeat it for ever.
 fn print_refusal(option: &str, status: u16, why: &str) {
     static LAST: Mutex<String> = Mutex::new(String::new());
     let line = format!("{option}: refused a request: {status}: {}", clean(why));

@@ -8,9 +8,9 @@ mod nats;
 mod overview;
 mod tell;
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use omnilink_campaign::{Described, Entry, Ledger, MONITORED, now};
@@ -27,6 +27,7 @@ use crate::args::{MonitorArgs, Progress};
 use crate::exit::Exit;
 use crate::limits;
 use crate::outcome::print_spec_error;
+use crate::progress::Display;
 use crate::terminal::complain;
 
 use self::tell::Teller;
@@ -62,8 +63,13 @@ fn options(args: &MonitorArgs) -> WatchOptions {
         store_every: args.checkpoint_every,
         interval: args.ledger.as_ref().map(|_| args.ledger_every),
         is_complete: args.complete,
-        status: args.listen.map(|_| Status::default()),
+        status: (args.listen.is_some() || has_line(args)).then(Status::default),
     }
+}
+
+/// Whether a line on the terminal shows the counts: only if no alerts are printed there.
+fn has_line(args: &MonitorArgs) -> bool {
+    args.alerts.is_some() && io::stderr().is_terminal()
 }
 
 /// The subject of a state, which is refused with another specification, other keys or another unit of time.
@@ -72,7 +78,7 @@ fn subject(args: &MonitorArgs) -> String {
     format!("{}, {key}, in {}", args.spec, args.clock.name())
 }
 
-/// What is monitored, for people.
+/// The name of the source, for people.
 fn name(args: &MonitorArgs) -> String {
     match args.source.display().to_string().as_str() {
         _ if receives_spans(args) => "spans".to_owned(),
@@ -101,7 +107,7 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
     let access = access::read(args)?;
     if let (Some(address), Some(status)) = (args.listen, &options.status) {
         access::listen(args, "--listen", address, &access, |access| {
-            omnilink_watch::serve(status.clone(), address, access, overview::page(args))
+            omnilink_watch::serve(status.clone(), address, access, overview::pages(args))
         })?;
     }
     let counts = match nats::Address::read(args)? {
@@ -109,7 +115,10 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
             let (log, store) = address.connect(args)?;
             let (name, stream) = (args.source.display().to_string(), address.stream);
             let group = Group { name, stream, log, store, lease: args.lease };
-            group.run(judge, &options, &Out::new(args, None)?).map_err(|error| failed(&error))?
+            let out = Out::new(args, None, options.status.clone())?;
+            let counts = group.run(judge, &options, &out);
+            out.line().clear();
+            counts.map_err(|error| failed(&error))?
         }
         None => watch_alone(args, judge, options, &access)?,
     };
@@ -127,10 +136,13 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
 
 /// Watches an input that no other monitor has a part of.
 fn watch_alone(args: &MonitorArgs, judge: Judge, options: WatchOptions, access: &Access) -> Result<Counts, Exit> {
+    let status = options.status.clone();
     let watch = Watch::begin(judge, options, args.checkpoint.as_deref()).map_err(|error| failed(&error))?;
-    let out = Out::new(args, Some(watch.alerts()))?;
+    let out = Out::new(args, Some(watch.alerts()), status)?;
     let source = open(args, &watch, access)?;
-    watch.run(source, &out).map_err(|error| failed(&error))
+    let counts = watch.run(source, &out);
+    out.line().clear();
+    counts.map_err(|error| failed(&error))
 }
 
 fn open(args: &MonitorArgs, watch: &Watch, access: &Access) -> Result<Source, Exit> {
@@ -167,13 +179,21 @@ struct Out<'a> {
     args: &'a MonitorArgs,
     teller: Mutex<Teller>,
     ledger: Option<Ledger>,
+    status: Option<Status>,
+    /// The line on the terminal, if there is one.
+    line: Mutex<Display>,
 }
 
 impl<'a> Out<'a> {
-    /// `told` alerts were told before the state was stored.
-    fn new(args: &'a MonitorArgs, told: Option<u64>) -> Result<Out<'a>, Exit> {
+    /// `told` alerts were written before the state was stored.
+    fn new(args: &'a MonitorArgs, told: Option<u64>, status: Option<Status>) -> Result<Out<'a>, Exit> {
         let ledger = args.ledger.as_ref().map(|directory| Ledger::of(&Store::at(directory)));
-        Ok(Out { args, teller: Mutex::new(Teller::new(args, told)?), ledger })
+        let line = Mutex::new(Display::new(if has_line(args) { Progress::Bar } else { Progress::None }));
+        Ok(Out { args, teller: Mutex::new(Teller::new(args, told)?), ledger, status, line })
+    }
+
+    fn line(&self) -> MutexGuard<'_, Display> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -183,11 +203,19 @@ impl Outlet for Out<'_> {
     }
 
     fn notice(&self, notice: Notice) {
-        errln!("{}", clean(&notice.to_string()));
-        if matches!(notice, Notice::NoOutcomes { .. }) && self.args.source == Path::new("-") {
-            errln!(
-                "help: if a recorder overwrites lines, as those for Python and Java do, name its file as SOURCE instead of a pipe"
-            );
+        self.line().suspend(|| {
+            errln!("{}", clean(&notice.to_string()));
+            if matches!(notice, Notice::NoOutcomes { .. }) && self.args.source == Path::new("-") {
+                errln!(
+                    "help: if a recorder overwrites lines, as those for Python and Java do, name its file as SOURCE instead of a pipe"
+                );
+            }
+        });
+    }
+
+    fn advanced(&self) {
+        if let Some(status) = &self.status {
+            self.line().show(summary(&status.counts()));
         }
     }
 
@@ -224,7 +252,7 @@ impl Outlet for Out<'_> {
     }
 }
 
-/// What was seen, in a line.
+/// The counts, in a line.
 fn summary(counts: &Counts) -> String {
     let mut parts = vec![
         format!("{} of {} operations checked", counts.checked, counts.operations),

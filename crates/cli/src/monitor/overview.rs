@@ -1,74 +1,75 @@
-//! The page of `--listen`: what was seen so far, as the page about many runs, with operations in place of runs.
+//! The pages of `--listen`: the alerts, rate and lag so far, and the report of each alert that has one.
+
+use std::time::Duration;
 
 use omnilink_monitor::{Cause, Counts};
 use omnilink_page::Index;
-use omnilink_watch::{Page, Progress, Status};
+use omnilink_watch::{Page, Progress, Raised, Status};
 use serde_json::{Value, json};
 
+use super::tell::page_name;
 use crate::args::{MonitorArgs, Unit};
-use crate::files::TOOL;
+use crate::files::{TOOL, page as report_page};
 
-/// Makes pages about a status.
-pub(super) fn page(args: &MonitorArgs) -> impl Fn(&Status) -> Page + Send + Sync + use<> {
+/// The time after which a browser requests the overview again.
+const REFRESH: Duration = Duration::from_secs(2);
+
+/// Makes the pages about a status, by their paths.
+pub(super) fn pages(args: &MonitorArgs) -> impl Fn(&Status, &str) -> Option<Page> + Send + Sync + use<> {
     let (spec, clock, source) = (args.spec.clone(), args.clock, super::name(args));
-    move |status| Page { html: render(status, &spec, clock, &source), policy: omnilink_page::policy() }
+    move |status, path| {
+        let policy = omnilink_page::policy();
+        if path == "/" {
+            return Some(Page { html: overview(status, &spec, clock, &source), policy, refresh: Some(REFRESH) });
+        }
+        let name = path.strip_prefix('/')?;
+        let raised = status.alerts().into_iter().find(|raised| name_of(raised).as_deref() == Some(name))?;
+        let html = report_page(raised.alert.report.as_deref()?, None, None, None);
+        Some(Page { html, policy, refresh: None })
+    }
 }
 
-fn render(status: &Status, spec: &str, clock: Unit, source: &str) -> String {
-    let Counts { operations, checked, violations, unknown, lost, late, keys, lag, inconclusive, .. } = status.counts();
-    let count = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
-    let mut notes: Vec<String> = [
-        count(unknown, "operations undecided"),
-        count(lost, "operations lost"),
-        count(late, "operations late"),
-        count(inconclusive, "checks given up"),
-        Some(format!("the watermark is {} behind", humantime::format_duration(clock.duration(lag)))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    notes.extend(status.widest().into_iter().map(|(key, ops)| format!("key {key} holds {ops} operations")));
-    let verdict = match () {
-        () if violations > 0 => "fails",
-        () if lost > 0 || inconclusive > 0 || unknown > 0 => "inconclusive",
-        () => "passes",
-    };
-    let recent = |Progress { at, checked, violations }: Progress| json!({ "at": at.as_secs(), "commit": Value::Null, "runs": checked, "failed": violations });
-    let object = json!({
-        "name": source,
-        "spec": spec,
-        "how": omnilink_campaign::MONITORED,
-        "campaigns": 1,
-        "runs": checked,
-        "failed": violations,
-        "operations": operations,
-        "rate": omnilink_campaign::interval(violations, checked),
-        "recent": status.recent().into_iter().map(recent).collect::<Vec<Value>>(),
-        "verdict": verdict,
-        "notes": notes,
-        "coverage": [],
-        "never": [],
-    });
-    let sentence = format!("{violations} violations in {checked} operations of {keys} keys");
-    let now = omnilink_campaign::now().as_secs();
-    let cause = |cause: Cause| {
+/// The name of the page about an alert, if it has a report.
+fn name_of(raised: &Raised) -> Option<String> {
+    raised.alert.report.as_ref().map(|_| page_name(raised.partition, raised.alert.number))
+}
+
+fn overview(status: &Status, spec: &str, clock: Unit, source: &str) -> String {
+    let Counts { operations, checked, violations, unknown, lost, late, keys, lag, .. } = status.counts();
+    let alert = |raised: &Raised| {
+        let alert = &raised.alert;
         json!({
-            "kind": "rejected",
-            "cause": cause.sentence,
-            "meets": Value::Null,
-            "object": source,
-            "runs": cause.violations,
-            "of": checked,
-            "rate": omnilink_campaign::interval(cause.violations, checked),
-            "first": { "at": now, "commit": Value::Null },
-            "last": { "at": now, "commit": Value::Null },
-            "is_new": false,
-            "known": Value::Null,
-            "run": Value::Null,
+            "at": raised.at.as_secs(),
+            "kind": alert.kind,
+            "key": alert.key,
+            "sentence": alert.sentence,
+            "page": name_of(raised),
         })
     };
-    let causes: Vec<Value> = status.causes().into_iter().map(cause).collect();
-    let overview = json!({ "sentence": sentence, "since": Value::Null, "objects": [object], "causes": causes });
-    let index = Index { tool: TOOL, name: source, runs: Vec::new(), damaged: Vec::new(), overview };
+    let cause = |cause: Cause| json!({ "sentence": cause.sentence, "violations": cause.violations });
+    let second = |Progress { at, checked, violations }| {
+        let at = at.as_secs();
+        json!({ "at": at, "checked": checked, "violations": violations })
+    };
+    let monitor = json!({
+        "spec": spec,
+        "operations": operations,
+        "checked": checked,
+        "violations": violations,
+        "undecided": unknown,
+        "lost": lost,
+        "late": late,
+        "keys": keys,
+        "lag": omnilink_report::duration(clock.duration(lag).as_secs_f64()),
+        "alerts": status.alerts().iter().map(|raised| alert(raised)).collect::<Vec<Value>>(),
+        "causes": status.causes().into_iter().map(cause).collect::<Vec<Value>>(),
+        "recent": status.recent().into_iter().map(second).collect::<Vec<Value>>(),
+        "widest": status.widest().into_iter()
+            .map(|(key, operations)| json!({ "key": key, "operations": operations }))
+            .collect::<Vec<Value>>(),
+    });
+    let sentence = format!("{violations} violations in {checked} operations of {keys} keys");
+    let (runs, damaged, overview) = (Vec::new(), Vec::new(), Value::Null);
+    let index = Index { tool: TOOL, name: source, runs, damaged, overview, monitor };
     omnilink_page::file(&omnilink_page::index(&index), &sentence)
 }

@@ -1,4 +1,4 @@
-//! Tells alerts: to a file or standard output, and as pages.
+//! Writes alerts: to a file or standard output, and as pages.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -20,7 +20,7 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    /// `told` alerts were told before the state was stored: later ones in the file are told again. `None` keeps all.
+    /// `told` alerts were written before the state was stored: later ones in the file are written again. `None` keeps all.
     pub(super) fn new(args: &MonitorArgs, told: Option<u64>) -> Result<Teller, Exit> {
         let file = match &args.alerts {
             Some(path) => Some((path.clone(), open(path, told).map_err(|error| wrong(path, error))?)),
@@ -39,8 +39,7 @@ impl Teller {
                 json["partition"] = partition.into();
             }
             if let (Some(directory), Some(report)) = (&self.pages, &alert.report) {
-                let of_partition = partition.map_or(String::new(), |partition| format!("{partition}-"));
-                let path = directory.join(format!("alert-{of_partition}{}.html", alert.number));
+                let path = directory.join(page_name(partition, alert.number));
                 write_page(&path, &page(report, None, None, None))
                     .map_err(|error| WatchError::at(&path, error.message))?;
                 json["page"] = path.display().to_string().into();
@@ -58,7 +57,13 @@ impl Teller {
     }
 }
 
-/// Opens the file, without the alerts that are going to be told again.
+/// The file name of the page about an alert.
+pub(super) fn page_name(partition: Option<u32>, number: u64) -> String {
+    let of_partition = partition.map_or(String::new(), |partition| format!("{partition}-"));
+    format!("alert-{of_partition}{number}.html")
+}
+
+/// Opens the file, without the alerts that are going to be written again.
 fn open(path: &Path, told: Option<u64>) -> io::Result<File> {
     if path.exists() && !path.metadata()?.is_file() {
         return Err(io::Error::other("not a file"));

@@ -47,6 +47,8 @@ pub struct Index<'a> {
     pub damaged: Vec<String>,
     /// The campaigns, a JSON object; null if there are none.
     pub overview: Value,
+    /// The findings of a monitor so far, a JSON object; null on other pages.
+    pub monitor: Value,
 }
 
 /// A run on a page about many.
@@ -87,6 +89,8 @@ pub(super) struct IndexHead<'a> {
     runs: &'a [IndexRun],
     damaged: &'a [String],
     overview: &'a Value,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    monitor: &'a Value,
 }
 
 #[derive(Serialize)]
@@ -157,8 +161,8 @@ pub(super) fn run<'a>(about: &About<'a>, report: &'a Report, timeline: Option<Ti
 }
 
 pub(super) fn index<'a>(index: &'a Index<'_>) -> IndexHead<'a> {
-    let Index { tool, name, runs, damaged, overview } = index;
-    IndexHead { schema: SCHEMA, kind: "index", tool, name, runs, damaged, overview }
+    let Index { tool, name, runs, damaged, overview, monitor } = index;
+    IndexHead { schema: SCHEMA, kind: "index", tool, name, runs, damaged, overview, monitor }
 }
 
 pub(super) fn timeline<'a>(timeline: &'a Timeline, ranks: &'a Ranks) -> TimelineHead<'a> {
@@ -195,7 +199,7 @@ const MOST_MISSED: usize = 20_000;
 
 /// The first operations that missed others, each with these. Every page loads the head, so the list has at most
 /// [`MOST_MISSING`] operations and [`MOST_MISSED`] entries. An operation is listed with everything that it missed or
-/// not at all: what is not listed for it counts as seen.
+/// not at all: an operation that is not listed for it counts as seen.
 fn missed(timeline: &Timeline) -> Vec<&(u32, Vec<u32>)> {
     let mut room = MOST_MISSED;
     let fits = |(_, missed): &&(u32, Vec<u32>)| {

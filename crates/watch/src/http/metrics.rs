@@ -1,10 +1,11 @@
-//! Serves `/metrics` for Prometheus, `/health`, and a page of the program about the operations seen so far.
+//! Serves `/metrics` for Prometheus, `/health`, and pages of the program about the operations seen so far.
 //!
 //! They show keys and values of operations: all users of machines that reach the address can read them, unless there is a
 //! token.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -22,14 +23,17 @@ pub struct Page {
     pub html: String,
     /// Its `Content-Security-Policy`.
     pub policy: String,
+    /// The time after which a browser requests it again.
+    pub refresh: Option<Duration>,
 }
 
-/// Serves a status until the program ends: `/metrics`, `/health`, and as `/` this page. Returns the address.
+/// Serves a status until the program ends: `/metrics`, `/health`, and the pages that the program has for paths, first of
+/// all `/`. Returns the address.
 pub fn serve(
     status: Status,
     address: SocketAddr,
     access: &Access,
-    page: impl Fn(&Status) -> Page + Send + Sync + 'static,
+    page: impl Fn(&Status, &str) -> Option<Page> + Send + Sync + 'static,
 ) -> Result<SocketAddr, WatchError> {
     let page = Arc::new(page);
     access.serve(address, move |request| {
@@ -38,7 +42,12 @@ pub fn serve(
     })
 }
 
-fn answer(status: &Status, page: &dyn Fn(&Status) -> Page, method: &Method, path: &str) -> Response<Full<Bytes>> {
+fn answer(
+    status: &Status,
+    page: &dyn Fn(&Status, &str) -> Option<Page>,
+    method: &Method,
+    path: &str,
+) -> Response<Full<Bytes>> {
     let text = |code, body: String| respond(code, "text/plain; version=0.0.4; charset=utf-8", body);
     match path {
         _ if !matches!(*method, Method::GET | Method::HEAD) => {
@@ -47,15 +56,19 @@ fn answer(status: &Status, page: &dyn Fn(&Status) -> Page, method: &Method, path
         "/metrics" => text(StatusCode::OK, status.counts().prometheus()),
         "/health" if status.is_healthy() => text(StatusCode::OK, "ok\n".to_owned()),
         "/health" => text(StatusCode::SERVICE_UNAVAILABLE, "the monitor is silent\n".to_owned()),
-        "/" => {
-            let Page { html, policy } = page(status);
+        _ => {
+            let Some(Page { html, policy, refresh }) = page(status, path) else {
+                return text(StatusCode::NOT_FOUND, "not found\n".to_owned());
+            };
             let mut response = respond(StatusCode::OK, "text/html; charset=utf-8", html);
             if let Ok(policy) = HeaderValue::from_str(&format!("{policy}; frame-ancestors 'none'")) {
                 response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
             }
+            if let Some(refresh) = refresh {
+                response.headers_mut().insert(header::REFRESH, HeaderValue::from(refresh.as_secs().max(1)));
+            }
             response
         }
-        _ => text(StatusCode::NOT_FOUND, "not found\n".to_owned()),
     }
 }
 
