@@ -130,7 +130,7 @@ const SIGNS: [sign: string, meaning: string][] = [
   ['○', 'not counted: it failed without effect, or was checked separately'],
   ['?', 'unknown: its part of the order is not loaded'],
   ['1, 2', 'in the smallest part: the order in which its operations take effect'],
-  ['continues', 'the operation takes effect in several steps, and goes on after this one'],
+  ['continues', 'the operation takes effect in several steps, and continues after this one'],
   ['orders part', 'from this step on, the possible orders lead to different states'],
   ['before…', 'assume that this operation takes effect before another, which you choose next'],
   ['assume', 'assume the state after this step'],

@@ -51,4 +51,6 @@ test('names of processes lose the words that all begin with', () => {
   assert.deepEqual(withoutCommonPrefix(['T1', 'T2']), ['T1', 'T2']);
   assert.deepEqual(withoutCommonPrefix(['node-', 'node-1']), ['node-', 'node-1']);
   assert.deepEqual(withoutCommonPrefix(['checkout-service-1']), ['checkout-service-1']);
+  assert.deepEqual(withoutCommonPrefix(['api-1', 'api-2']), ['api-1', 'api-2']);
+  assert.deepEqual(withoutCommonPrefix(['checkout-service-1', 'checkout-service-2']), ['1', '2']);
 });

@@ -54,8 +54,11 @@ export function cutMiddle(text: string, room: number): string {
   return room < 1 ? '' : cutInside(text, room - back, back);
 }
 
+/** A common prefix of at most this length stays before numbers: `api-1` says more than `1`. */
+const KEPT = 10;
+
 /** The texts without the longest prefix of whole words that all of them share. Words end at `-`, `_`, `.`, `/`, `:` or a
- * blank. Kept if a text would become empty, or if there is a single one. */
+ * blank. Kept if a text would become empty, if it is short and a number would be left, or if there is a single text. */
 export function withoutCommonPrefix(texts: string[]): string[] {
   const [first = '', ...others] = texts;
   if (others.length === 0) return texts;
@@ -66,5 +69,7 @@ export function withoutCommonPrefix(texts: string[]): string[] {
     same = i;
   }
   const prefix = first.slice(0, same).replace(/[^-_./: ]*$/, '');
-  return texts.every(text => text.length > prefix.length) ? texts.map(text => text.slice(prefix.length)) : texts;
+  const rests = texts.map(text => text.slice(prefix.length));
+  const isKept = rests.some(rest => rest === '' || (prefix.length <= KEPT && /^\d+$/.test(rest)));
+  return isKept ? texts : rests;
 }
