@@ -530,7 +530,7 @@ fn main(plan: &Plan, names: &[Names]) -> String {
 
 // The system under test.
 struct Subject : operations::Defaults {{
-  // What a thread keeps for itself.
+  // The data that a thread keeps for itself.
   struct Session {{}};
 
   Session session(std::size_t /*thread*/) {{ return {{}}; }}

@@ -69,7 +69,7 @@ pub enum Literal {
     Nothing,
 }
 
-/// What is known about the values of a set.
+/// The known facts about the values of a set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Known {
     /// Their type; `None` if the set is empty.

@@ -58,7 +58,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Adds an edge, unless it is known, or contradicts what is known.
+    /// Adds an edge, unless it is known, or contradicts the known ones.
     fn add(&mut self, seen: u32, reader: u32, read: Read) -> Result<(), Forced> {
         if seen == read.source || seen == reader {
             return Ok(());

@@ -1,9 +1,10 @@
 //! Levels: an isolation, and the order in which transactions have to take effect.
 //!
 //! An isolation says which transactions a transaction sees, given a commit order. A level holds if a commit order exists that
-//! contains the order, what is read from whom and what is known of the version orders, so that each read returned the last
-//! write among those that its transaction sees. The lattice is read-committed < monotonic-atomic-view < read-atomic <
-//! causal < prefix and parallel-snapshot < snapshot < serializable; prefix and parallel-snapshot are incomparable.
+//! contains the order, the edges from each write to its reads, and the known part of the version orders, so that each read
+//! returned the last write among those that its transaction sees. The lattice is read-committed < monotonic-atomic-view <
+//! read-atomic < causal < prefix and parallel-snapshot < snapshot < serializable; prefix and parallel-snapshot are
+//! incomparable.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;

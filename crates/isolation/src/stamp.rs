@@ -1,4 +1,4 @@
-//! The times that a database tells: timestamps of transactions, or PostgreSQL's snapshots.
+//! The times that a database reports: timestamps of transactions, or PostgreSQL's snapshots.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;

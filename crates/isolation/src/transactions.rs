@@ -79,7 +79,7 @@ pub(crate) struct Txn {
     pub(crate) process: u32,
     /// Its place among the transactions of the process.
     pub(crate) number: u32,
-    /// The chain of transactions that a session is: a process goes on in a new one after an unknown transaction.
+    /// The chain of transactions that a session is: a process continues in a new one after an unknown transaction.
     pub(crate) lane: u32,
     pub(crate) start: u64,
     pub(crate) end: u64, // `NEVER` if it has none.
@@ -114,7 +114,7 @@ pub struct Transactions {
     pub(crate) repeated: Vec<(u32, u32)>,
     pub(crate) lanes: u32,
     pub(crate) has_times: bool,
-    /// The times that the database told.
+    /// The times that the database reported.
     pub(crate) clock: Clock,
     /// Transactions by session and order in it.
     pub(crate) by_lane: Vec<u32>,
@@ -157,7 +157,7 @@ pub enum BuildError {
         /// The number of those that have none.
         usize,
     ),
-    /// The database told two kinds of times.
+    /// The database reported two kinds of times.
     #[error("some transactions have `snapshot_ts` or `commit_ts`, and others have `snapshot` or `xid`")]
     Clocks,
     /// A version order names a value that no transaction wrote.
@@ -463,7 +463,7 @@ impl Transactions {
         self.has_times
     }
 
-    /// True if the database told times: timestamps or snapshots.
+    /// True if the database reported times: timestamps or snapshots.
     pub fn has_stamps(&self) -> bool {
         !matches!(self.clock, Clock::None)
     }
@@ -520,7 +520,7 @@ impl Transactions {
     }
 
     /// The history without some transactions and micro-operations. Reads of versions of a transaction that is left out
-    /// are left out, too, and so are its elements in lists. What is accepted stays accepted.
+    /// are left out, too, and so are its elements in lists. An accepted history stays accepted.
     pub fn keep(&self, keeps_txn: impl Fn(TxnId) -> bool, keeps_micro: impl Fn(MicroId) -> bool) -> Transactions {
         self.keep_with_origin(keeps_txn, keeps_micro).0
     }

@@ -94,7 +94,7 @@ impl Inference<'_> {
             values.iter().for_each(|value| self.skeleton(&events, name, value));
         }
         if !self.unclear.is_empty() {
-            self.text.push_str("\n# What the log and the specification do not tell:\n");
+            self.text.push_str("\n# Not in the log or the specification:\n");
             for line in &self.unclear {
                 let _ = writeln!(self.text, "# - {line}");
             }

@@ -52,7 +52,7 @@ pub(crate) fn expand(arguments: &Arguments, item: TokenStream, root: &TokenStrea
     let (item, implementation, stub) = if let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) {
         let stub = stub::of_block(arguments, &block, root);
         let implementation = describe_block(arguments, &mut block, root);
-        // Methods are public so that they are calls, also those of a type that is not.
+        // Methods are public so that they are calls, even those of a private type.
         block.attrs.push(syn::parse_quote!(#[allow(unreachable_pub)]));
         (block.into_token_stream(), implementation, stub)
     } else if let Ok(mut definition) = syn::parse2::<ItemTrait>(item.clone()) {
@@ -413,7 +413,7 @@ fn borrows(tokens: TokenStream) -> bool {
     })
 }
 
-/// What the calls of a block are made on.
+/// The object on which a block makes its calls.
 struct Target<'a> {
     object: TokenStream, // Its type.
     owner: TokenStream,  // The type that has the methods, qualified.

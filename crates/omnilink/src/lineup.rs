@@ -1,7 +1,7 @@
 //! The implementation of `#[omnilink::lineup]`: checks an object against its own serial behavior, and panics with the
 //! first execution that no serial run explains.
 //!
-//! Threads run freely here, under `cargo test`, so what is found depends on luck, and an execution that is stuck cannot be
+//! Threads run freely here, under `cargo test`, so the findings depend on luck, and an execution that is stuck cannot be
 //! distinguished from a slow one: no call may block. The command `omnilink lineup` controls the threads, explores all
 //! schedules of small tests, and judges stuck executions too.
 

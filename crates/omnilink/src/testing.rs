@@ -202,7 +202,7 @@ impl Test {
         assert!(operations > 0, "{}: nothing was recorded, so nothing was checked", self.name);
     }
 
-    /// Executes a plan, and returns the directory of its trace. A panic of the step goes on, and its seed is kept.
+    /// Executes a plan, and returns the directory of its trace. A panic of the step continues to the caller, and its seed is kept.
     pub(crate) fn drive<S: Sync, L>(
         &self,
         plan: &Plan,

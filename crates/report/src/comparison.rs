@@ -49,7 +49,7 @@ pub struct Comparison {
 pub struct ComparedRow {
     /// Its name.
     pub name: String,
-    /// What differs.
+    /// The kind of difference.
     pub kind: Difference,
     /// In the first run.
     pub here: Option<ComparedOperation>,
@@ -57,15 +57,15 @@ pub struct ComparedRow {
     pub there: Option<ComparedOperation>,
 }
 
-/// What differs between an operation of one run and that of another.
+/// The difference between an operation of one run and that of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
     /// Nothing, but the times and the place in the order.
     Same,
-    /// What it returned.
+    /// Its results.
     Results,
-    /// What it was called with.
+    /// Its arguments.
     Arguments,
     /// The second run does not have it.
     OnlyHere,

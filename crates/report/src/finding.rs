@@ -336,7 +336,7 @@ pub(crate) fn remarks(report: &Report) -> Vec<String> {
         .collect()
 }
 
-/// What operations missed.
+/// The operations that each operation missed.
 fn missed(report: &Report, level: &Level) -> Vec<String> {
     let one = |missed: &Missed| {
         let others: Vec<String> = missed.missed.iter().map(|&op| op_text(report, op)).collect();

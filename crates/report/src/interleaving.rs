@@ -44,7 +44,7 @@ pub struct Excerpt {
     pub lines: Vec<String>,
 }
 
-/// What an execution does without one of its switches.
+/// The outcome of an execution without one of its switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WithoutSwitch {
     /// The step before which the switch happens.
@@ -64,7 +64,7 @@ pub struct InterleavedStep {
     pub kind: StepKind,
     /// The line of the program, or the operation if it begins or ends here; empty if the line is not known.
     pub text: String,
-    /// What the step does, such as `loads`; empty if an operation begins or ends here.
+    /// The effect of the step, such as `loads`; empty if an operation begins or ends here.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub does: String,
     /// The value that was read or written.

@@ -1,6 +1,6 @@
 //! JUnit XML, for test dashboards: a suite for each specification, a test case for each history.
 //!
-//! A rejected history is a failure, and so is a run that crashed, got stuck or had a data race. An inconclusive one is an error: nothing was found to be wrong with it. So is one
+//! A rejected history is a failure, and so is a run that crashed, got stuck or had a data race. An inconclusive one is an `error`: nothing was found to be wrong with it. So is one
 //! that could not be checked, and one without operations: nothing was checked.
 
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Verdicts for a terminal.
 //!
-//! In the order of a reader in a hurry: what is wrong, where in the specification, with which values, what was expected
-//! instead, in which part of the history, and what to run next. [`Detail::Full`] adds everything else in the report.
+//! In the order of a reader in a hurry: the failure, where in the specification, with which values, the expected
+//! ones, in which part of the history, and what to run next. [`Detail::Full`] adds everything else in the report.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -227,7 +227,7 @@ pub(crate) fn snippet(report: &Report, finding: &Finding, color: bool, width: us
     renderer.decor_style(DecorStyle::Ascii).render(&[group])
 }
 
-/// A mark whose label fits beside its place. What is left out becomes a note.
+/// A mark whose label fits beside its place. The rest becomes a note.
 fn fitting(report: &Report, mark: &Mark, width: usize, told: &mut Vec<Note>) -> Mark {
     let Some([_, (line, to)]) = lines(report, mark.span) else { return mark.clone() };
     if MARGIN + line.to_string().len() + to + mark.label.width() <= width {

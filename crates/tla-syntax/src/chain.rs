@@ -117,7 +117,7 @@ impl Stack<'_> {
             Diagnostic::new(second.span, message)
                 .label("neither binds more strongly")
                 .related(first.span, "than this one")
-                .help("put parentheses around the part that belongs together"),
+                .help("put parentheses around the part to evaluate first"),
         );
     }
 

@@ -275,7 +275,7 @@ impl ObjectProgram {
         if let Some(why) = why {
             let executions = tested.executions;
             let stops_at_race = exploration.stops_at_race || matches!(tested.verdict, LineupVerdict::Raced(_));
-            // A failure that was found in time is confirmed also after it.
+            // A failure that was found in time is confirmed even after it.
             let until = match why {
                 Isolated::OtherVerdict => exploration.until.map(|until| until.max(Instant::now() + CONFIRMATION)),
                 Isolated::OtherSteps => exploration.until,

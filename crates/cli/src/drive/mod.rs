@@ -45,7 +45,7 @@ enum Failure {
     Refused(Input),
     /// The program reports values of variables that no possible state has.
     State { told: BTreeMap<String, Value>, possible: BTreeMap<String, Vec<Value>> },
-    /// The program did something that is no answer, or ended.
+    /// The program did something else than answer, or ended.
     Broken(Broken),
     /// The specification cannot be followed any further.
     Lost(Lost),
@@ -326,7 +326,7 @@ impl Driver<'_> {
     }
 }
 
-/// The variables of which the program tells values that are not possible.
+/// The variables whose values, as the program reports them, are not possible.
 fn differing_state(calls: u64, told: &BTreeMap<String, Value>, possible: &BTreeMap<String, Vec<Value>>) -> String {
     let mut text = String::new();
     for (variable, value) in told {
@@ -338,7 +338,7 @@ fn differing_state(calls: u64, told: &BTreeMap<String, Value>, possible: &BTreeM
         ));
     }
     if text.is_empty() {
-        text = format!("  after call {calls}, no possible state has all values that the program tells\n");
+        text = format!("  after call {calls}, no possible state has all values that the program reports\n");
     }
     text
 }

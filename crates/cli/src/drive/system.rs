@@ -24,7 +24,7 @@ pub(super) struct System {
 pub(super) enum Answer<'a> {
     /// The call had no effect.
     Refused {
-        /// The values of variables, if the program tells them.
+        /// The values of variables, if the program reports them.
         state: Option<BTreeMap<String, Value>>,
     },
     /// It returned.
@@ -33,7 +33,7 @@ pub(super) enum Answer<'a> {
         outcome: &'a Outcome,
         /// Its results, by recorded name.
         results: BTreeMap<String, Value>,
-        /// The values of variables, if the program tells them.
+        /// The values of variables, if the program reports them.
         state: Option<BTreeMap<String, Value>>,
     },
 }
@@ -99,7 +99,7 @@ impl System {
             line["process"] = json(process);
         }
         let line = line.to_string();
-        // If the program ended, reading tells why.
+        // If the program ended, reading returns the reason.
         if let Some(pipe) = &mut self.input {
             let _ = writeln!(pipe, "{line}").and_then(|()| pipe.flush());
         }

@@ -70,7 +70,7 @@ fn add(builder: &mut Builder, json: &Json) -> Result<(), String> {
     micros.iter().try_for_each(|micro| add_micro(builder, micro))
 }
 
-/// The times that the database told: timestamps, which are numbers or pairs of numbers, or PostgreSQL's snapshots.
+/// The times that the database reported: timestamps, which are numbers or pairs of numbers, or PostgreSQL's snapshots.
 fn add_stamps(builder: &mut Builder, json: &Json) -> Result<(), String> {
     let field = |name: &str| json.field(name).filter(|value| !matches!(value, Json::Null));
     let number = |json: &Json| match json {

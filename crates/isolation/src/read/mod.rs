@@ -83,7 +83,7 @@ pub fn transactions(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError
 
 /// Reads a text that is one JSON document of dbcop or Chronos.
 fn read_document(text: &str) -> Option<Result<Transactions, ReadError>> {
-    /// The bytes in which the fields that tell are found.
+    /// The bytes in which the fields that identify a format are found.
     const HEAD: usize = 4_096;
     let head: String = text.chars().take(HEAD).collect();
     let is_chronos = text.trim_start().starts_with('[') && head.contains("\"sts\"") && head.contains("\"ops\"");

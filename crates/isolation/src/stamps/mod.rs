@@ -203,7 +203,7 @@ impl<'t> Walk<'t> {
             (txn.start, txn.number)
         };
         let main = |event: &Event| (event.stamp, event.is_begin);
-        // Transactions of a session are in its order, also if they took the same snapshot.
+        // Transactions of a session are in its order, even if they took the same snapshot.
         walk.events.sort_unstable_by(|a, b| {
             main(a).cmp(&main(b)).then_with(|| order(a).cmp(&order(b))).then(a.txn.cmp(&b.txn))
         });

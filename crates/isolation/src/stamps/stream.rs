@@ -54,7 +54,7 @@ pub enum Alarm {
 }
 
 impl Transactions {
-    /// The session of a transaction: a process goes on in another one after an unknown transaction.
+    /// The session of a transaction: a process continues in another one after an unknown transaction.
     pub fn session(&self, txn: TxnId) -> u32 {
         self.txns[txn.0 as usize].lane
     }

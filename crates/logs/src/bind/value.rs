@@ -169,7 +169,7 @@ impl<'m> Binder<'m, '_> {
             let is_told = |event: &Event| event.updates.iter().any(|(told, _)| *told == variable);
             if !events.iter().any(is_told) {
                 let name = &self.program.module.variables[variable.0 as usize].name;
-                self.notes.push(format!("no event tells `{name}`, so it was not taken as complete"));
+                self.notes.push(format!("no event logs `{name}`, so OmniLink does not take it as complete"));
                 continue;
             }
             complete.push((variable, site));

@@ -24,7 +24,7 @@ use super::PIECE;
 use super::ranks::Ranks;
 use super::varint::{put, put_bytes, zigzag};
 
-/// The largest integer that JavaScript can tell from the next.
+/// The largest integer that JavaScript distinguishes from the next.
 const LARGEST: u64 = (1 << 53) - 1;
 
 /// Maximum length of a text, in characters.

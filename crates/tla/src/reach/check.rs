@@ -62,7 +62,7 @@ pub enum Verdict {
     Error {
         /// The cause.
         error: Box<EvalError>,
-        /// What was being evaluated.
+        /// The part that was being evaluated.
         during: During,
         /// From an initial state to the failure; may be empty.
         trace: Vec<TraceStep<Label, State>>,

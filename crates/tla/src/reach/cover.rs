@@ -1,7 +1,7 @@
 //! A small set of behaviors that takes every transition of a specification, visits every state, or takes every action.
 //!
 //! First every reachable state is checked, as [`check`](super::check()) does, and then the graph of the states is stored. A
-//! behavior begins with a shortest path to the nearest state from which something wanted is left. It goes on to the nearest of
+//! behavior begins with a shortest path to the nearest state from which something wanted is left. It continues to the nearest of
 //! those among a fixed number of states around its last one, unless that is further than from an initial state. This is
 //! greedy: the set is small, but not the smallest.
 //!

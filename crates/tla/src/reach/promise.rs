@@ -10,14 +10,14 @@
 use super::Explorer;
 use super::store::{StateId, Store};
 
-/// What is known of one promise in one state.
+/// The known facts about one promise in one state.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     is_given: bool,
     is_broken: bool,
 }
 
-/// What is known of every promise in every state, by the number of the state.
+/// The known facts about every promise in every state, by the number of the state.
 pub(super) struct Promises {
     marks: Vec<Vec<Mark>>,
     is_explored: Vec<bool>,

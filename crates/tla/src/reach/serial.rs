@@ -27,7 +27,7 @@ pub(super) fn explore<E: Explorer>(
     ExplorationOutcome { end, stats: search.stats }
 }
 
-/// A search that goes on, or its end.
+/// A search that continues, or its end.
 type TraceStep<T, E> = Result<T, Box<End<E>>>;
 
 struct Serial<'a, E: Explorer> {

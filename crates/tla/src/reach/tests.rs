@@ -29,7 +29,7 @@ enum Next {
     Grow,
     /// Up to 2 only, by one or by two.
     Stop,
-    /// Up to 3, by one or two or back to the beginning; by two is an error at 2.
+    /// Up to 3, by one or two or back to the beginning; by two fails at 2.
     Fail,
 }
 

@@ -92,7 +92,7 @@ pub struct Visited {
 }
 
 impl Visited {
-    /// The share of steps that would be new if the walks went on, as Good and Turing estimate it.
+    /// The share of steps that would be new if the walks continued, as Good and Turing estimate it.
     pub fn share_of_new_steps(&self) -> f64 {
         if self.steps == 0 { 0.0 } else { self.once as f64 / self.steps as f64 }
     }
@@ -169,7 +169,7 @@ pub fn simulate<'p>(
     Simulated { verdict: workers[0].verdict(End::Finished), walk: None, visited: tally.visited }
 }
 
-/// A walk, and what was found on it.
+/// A walk, and the findings on it.
 struct Walk<'p> {
     behavior: Trace<Checker<'p>>,
     generated: u64,

@@ -303,7 +303,7 @@ impl Writer<'_, '_> {
         out.push_str("OL_Has(OL_p) == OL_pos[OL_p] <= OL_Count[OL_p]\n\n");
         out.push_str("OL_Op(OL_p) == OL_Ops[OL_p][OL_pos[OL_p]]\n\n");
         out.push_str(
-            "\\* A process can go on unless it has to wait for an operation that ended before its next one started.\n",
+            "\\* A process can continue unless it has to wait for an operation that ended before its next one started.\n",
         );
         out.push_str("OL_Ready(OL_p) ==\n    /\\ OL_Has(OL_p)\n");
         if self.exported.precedence == Precedence::RealTime {

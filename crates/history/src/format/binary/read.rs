@@ -683,7 +683,7 @@ impl<R: Read> Buffer<R> {
         loop {
             if let Some(at) = self.available().iter().position(|byte| *byte != 0) {
                 let at = Location::Part(self.part.clone(), self.offset + at as u64);
-                return Err(FormatError::new(at, "the segment goes on after its end record").into());
+                return Err(FormatError::new(at, "the segment continues after its end record").into());
             }
             self.consume(self.to - self.from);
             self.fill(1)?;

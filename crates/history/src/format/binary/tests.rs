@@ -99,7 +99,7 @@ fn wrong_bytes_are_errors() {
     c1.seg, byte 0: this is not a segment of a trace: it does not begin with the magic bytes
     c1.seg, byte 8: unsupported format version 2 (expected 1)
     c1.seg, byte 10: the name of the process is not UTF-8
-    c1.seg, byte 16: the segment goes on after its end record
+    c1.seg, byte 16: the segment continues after its end record
     c1.seg, byte 11: a record of 0 bytes, where 1 to 16777216 are allowed
     "
     );
