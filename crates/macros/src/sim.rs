@@ -12,6 +12,10 @@ use crate::test::against;
 #[derive(Default)]
 pub(crate) struct Arguments {
     spec: Option<Expr>,
+    /// The level of the clients' transactions, instead of a specification of their calls.
+    isolation: Option<Expr>,
+    /// The TLA+ module of the nodes' events.
+    log: Option<Expr>,
     /// Fields of the test that are passed through unchanged.
     others: Vec<(Ident, Expr)>,
 }
@@ -24,9 +28,14 @@ impl Parse for Arguments {
         each_argument(input, |name| {
             match name.to_string().as_str() {
                 "spec" => arguments.spec = Some(input.parse()?),
+                "isolation" => arguments.isolation = Some(input.parse()?),
+                "log" => arguments.log = Some(input.parse()?),
                 other if OTHERS.contains(&other) => arguments.others.push((name, input.parse()?)),
                 other => {
-                    let message = format!("unrecognized argument `{other}` (expected spec, {})", OTHERS.join(", "));
+                    let message = format!(
+                        "unrecognized argument `{other}` (expected spec, isolation, log, {})",
+                        OTHERS.join(", ")
+                    );
                     return Err(Error::new(name.span(), message));
                 }
             }
@@ -39,17 +48,29 @@ impl Parse for Arguments {
 pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenStream> {
     let (name, attributes) = (&function.sig.ident, &function.attrs);
     let wrong = |message: &str| Error::new_spanned(&function.sig, message);
-    let Some(spec) = &arguments.spec else {
+    let Arguments { spec, isolation, log, others } = arguments;
+    if spec.is_none() && isolation.is_none() && log.is_none() {
         return Err(wrong("no specification given: write `#[omnilink::sim(spec = \"kv\")]`"));
-    };
+    }
+    if spec.is_some() && isolation.is_some() {
+        return Err(wrong("expected `spec` or `isolation`, found both"));
+    }
+    if spec.is_none() && others.iter().any(|(name, _)| name == "level") {
+        return Err(wrong("expected no `level` without `spec`"));
+    }
     let is_plain = function.sig.asyncness.is_none() && function.sig.generics.params.is_empty();
     if !is_plain || function.sig.inputs.len() != 2 {
         return Err(wrong(
             "expected a plain function with the parameters seed and history: `fn name(seed: u64, history: History)`",
         ));
     }
-    let spec = against(spec);
-    let fields = arguments.others.iter().map(|(field, value)| match field == "level" {
+    let spec = spec.iter().map(|spec| {
+        let spec = against(spec);
+        quote!(simulation.spec = ::core::option::Option::Some((#spec).into());)
+    });
+    let isolation = isolation.iter().map(|level| quote!(simulation.isolation = ::core::option::Option::Some(#level);));
+    let log = log.iter().map(|module| quote!(simulation.log = ::core::option::Option::Some(#module);));
+    let fields = others.iter().map(|(field, value)| match field == "level" {
         true => quote!(simulation.level = (#value).into();),
         false => quote!(simulation.#field = #value;),
     });
@@ -64,8 +85,10 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
             let mut simulation = ::omnilink::sim::Simulation::new(
                 concat!(module_path!(), "::", stringify!(#name)),
                 env!("CARGO_MANIFEST_DIR"),
-                #spec,
             );
+            #(#spec)*
+            #(#isolation)*
+            #(#log)*
             #(#fields)*
             #simulate
             simulation.run(#name);
@@ -88,7 +111,10 @@ mod tests {
         let good = "fn works(seed: u64, history: History) {}";
         assert_eq!(check("spec = \"kv\", seeds = 20", good), "a test");
         insta::assert_snapshot!(check("", good), @r#"no specification given: write `#[omnilink::sim(spec = "kv")]`"#);
-        insta::assert_snapshot!(check("seed = 2", good), @"unrecognized argument `seed` (expected spec, level, seeds, jobs, repeat)");
+        insta::assert_snapshot!(check("seed = 2", good), @"unrecognized argument `seed` (expected spec, isolation, log, level, seeds, jobs, repeat)");
+        assert_eq!(check("isolation = \"serializable\", log = \"Raft.tla\"", good), "a test");
+        insta::assert_snapshot!(check("spec = \"kv\", isolation = \"snapshot\"", good), @"expected `spec` or `isolation`, found both");
+        insta::assert_snapshot!(check("log = \"Raft.tla\", level = \"causal\"", good), @"expected no `level` without `spec`");
         let spec = "spec = \"kv\"";
         let expected =
             "expected a plain function with the parameters seed and history: `fn name(seed: u64, history: History)`";

@@ -29,7 +29,8 @@
 //!     partition.end();
 //! }
 //! # // The attribute has no effect in a documentation test, so the test is called by hand.
-//! # omnilink::sim::Simulation::new("doc", &std::env::temp_dir().to_string_lossy(), "kv").run(survives_a_partition_by_hand);
+//! # let simulation = omnilink::sim::Simulation::new("doc", &std::env::temp_dir().to_string_lossy());
+//! # omnilink::sim::Simulation { spec: Some("kv".into()), ..simulation }.run(survives_a_partition_by_hand);
 //! # fn survives_a_partition_by_hand(_seed: u64, history: History) {
 //! #     let mut client = history.client("c1");
 //! #     client.call(&PUT, (1, 7)).unknown();
@@ -41,29 +42,42 @@
 //! hosts are skewed or coarse. A call may live across `.await`. If it is dropped, for example with the host that crashed,
 //! its outcome is unknown.
 //!
+//! The argument `log = "specs/Raft.tla"` also checks the nodes, by the events that they record with [`History::event`]: the
+//! mapping is `[log]` in the settings beside the module. The argument `isolation = "serializable"`, instead of `spec`, is
+//! for stores with transactions, which clients record with [`History::session`].
+//!
 //! Seeds run on all cores, each alone in its thread. Seeds that failed are kept in `omnilink-regressions/` and tried first.
 //! `OMNILINK_SEED=17` runs one seed, and `OMNILINK_RUNS` sets their number. Some seeds run twice: if the second run differs,
 //! the test fails with the first operation that differs, because a seed that does not repeat is no evidence.
 
-use std::any::Any;
-use std::fmt;
+mod run;
+mod transactions;
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::iter;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
 
-use omnilink_explore::{Input, Plan};
+use omnilink_explore::Plan;
+use omnilink_history::Event;
 use omnilink_history::format::binary::SegmentWriter;
-use omnilink_history::{Call, Event, History as Operations};
-use omnilink_judge::{Failed, Judge, Recording};
+use omnilink_history::format::json::Json;
+use omnilink_judge::input::Kind;
+#[cfg(feature = "tla")]
+use omnilink_judge::{Case, Unlimited};
+use omnilink_judge::{Judge, Recording};
 use omnilink_record::{CounterClock, Process, Recorder};
 use omnilink_report::{Report, Verdict};
 
-use crate::testing::{self, Against, AtLevel, Test};
+pub use self::run::Simulation;
+pub use self::transactions::{Session, Transaction};
+use crate::testing::{Against, Test};
+use crate::transactions::written;
 
 /// A client of the simulated cluster: it makes one call after the other.
 pub type Client = Process;
@@ -79,6 +93,13 @@ struct Recorded {
     recorder: Recorder,
     clock: CounterClock,
     faults: Mutex<Vec<Event>>,
+    /// The events of nodes, a line each.
+    log: Mutex<String>,
+    /// The transactions, a line each.
+    transactions: Mutex<String>,
+    sessions: Mutex<BTreeSet<String>>,
+    /// The last value that a session drew.
+    fresh: AtomicI64,
     /// True if nothing else removes the directory.
     is_own: bool,
 }
@@ -93,6 +114,12 @@ pub struct Fault {
 
 /// The file of the faults, beside the segments of the clients.
 const FAULTS: &str = "faults.seg";
+
+/// The file of the events, in a directory of its own.
+const LOG: &str = "nodes.ndjson";
+
+/// The field of the node in the line of an event.
+const NODE: &str = "node";
 
 impl History {
     /// A history for one run outside of `#[omnilink::sim]`, for [`History::check`].
@@ -112,7 +139,18 @@ impl History {
     fn at(seed: u64, directory: PathBuf, is_own: bool) -> io::Result<History> {
         let clock = CounterClock::new();
         let recorder = Recorder::with_clock(&directory, clock.clone())?;
-        Ok(History(Arc::new(Recorded { seed, directory, recorder, clock, faults: Mutex::default(), is_own })))
+        Ok(History(Arc::new(Recorded {
+            seed,
+            directory,
+            recorder,
+            clock,
+            faults: Mutex::default(),
+            log: Mutex::default(),
+            transactions: Mutex::default(),
+            sessions: Mutex::default(),
+            fresh: AtomicI64::new(0),
+            is_own,
+        })))
     }
 
     /// The seed of the run.
@@ -137,6 +175,28 @@ impl History {
         unreachable!("one of all names is free")
     }
 
+    /// A new session of a client of a store with transactions. If the name is taken, `+1` and so on is appended.
+    pub fn session(&self, name: &str) -> Session {
+        let mut sessions = locked(&self.0.sessions);
+        let mut names = iter::once(name.to_owned()).chain((1..).map(|count| format!("{name}+{count}")));
+        let name = names.find(|name| sessions.insert(name.clone())).expect("one of all names is free");
+        Session::new(self.0.clone(), written(&*name))
+    }
+
+    /// Records an event of a node for the check of the log. Its fields are a JSON object, such as
+    /// `serde_json::json!({"event": "Vote", "term": 3})`, and the field `node` is added. Events are in the order of the calls.
+    ///
+    /// # Panics
+    ///
+    /// If the fields are not an object of JSON, or have `node` among them.
+    #[track_caller]
+    pub fn event(&self, node: &str, fields: impl Display) {
+        match event_line(node, &fields.to_string()) {
+            Ok(line) => *locked(&self.0.log) += &line,
+            Err(message) => panic!("event of `{node}`: {message}"),
+        }
+    }
+
     /// Records that a fault begins now, at these nodes or, if there are none, everywhere. It is shown above the timeline, and
     /// has no influence on the verdict.
     pub fn fault(&self, name: &str, nodes: &[&str]) -> Fault {
@@ -147,35 +207,74 @@ impl History {
             nodes: nodes.iter().map(|node| (*node).into()).collect(),
             note: String::new(),
         };
-        let mut faults = self.0.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut faults = locked(&self.0.faults);
         faults.push(event);
         Fault { recorded: self.0.clone(), index: faults.len() - 1 }
     }
 
-    /// Checks the run. Call it when all clients are dropped; `#[omnilink::sim]` does it after the function has returned.
+    /// Checks the calls of the clients. Call it when all clients are dropped; `#[omnilink::sim]` does it after the function
+    /// has returned.
     ///
     /// # Panics
     ///
     /// If the run is not accepted, with the explanation, its seed and its page; or if it could not be decided or checked.
     pub fn check(&self, spec: impl Into<Against>) {
-        let thread = thread::current();
-        let name = thread.name().unwrap_or("simulation");
-        let manifest = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| ".".into());
-        let test = Test::new(name.to_owned().leak(), &manifest, spec);
-        let judge = test.judge();
-        let written = self.write_faults().map_err(|error| format!("{name}: cannot write the trace: {error}"));
+        let test = self.test(spec);
+        let written = self.write_faults().map_err(|error| format!("{}: cannot write the trace: {error}", test.name));
+        written.unwrap_or_else(|message| panic!("{message}"));
+        self.expect_accepted(&test, &test.judge(), &self.0.directory, None);
+    }
+
+    /// Checks the transactions of the sessions: the level is a name as of `omnilink check --isolation`.
+    ///
+    /// # Panics
+    ///
+    /// As [`History::check`].
+    pub fn check_isolation(&self, level: &'static str) {
+        let test = self.test(level);
         let plan = Plan::without_input(self.seed());
-        let report = written.and_then(|()| test.decide(&judge, &plan, &Recording::at(&self.0.directory, None)));
-        let report = report.unwrap_or_else(|message| panic!("{message}"));
-        assert!(report.history.operations > Some(0), "{name}: nothing was recorded, so nothing was checked");
+        let transactions = locked(&self.0.transactions).clone();
+        let count = test.check_transactions(&plan, test.isolation(), &transactions, &locked(&self.0.faults));
+        let count = count.unwrap_or_else(|message| panic!("{message}"));
+        assert!(count > 0, "{}: nothing was recorded, so nothing was checked", test.name);
+    }
+
+    /// Checks the events of the nodes against a TLA+ module, by its path from the manifest. `[log]` in the `omnilink.toml`
+    /// beside the module maps events to steps.
+    ///
+    /// # Panics
+    ///
+    /// As [`History::check`].
+    pub fn check_log(&self, module: &'static str) {
+        let test = self.test(module);
+        let judge = judge_of_log(&test);
+        let (directory, log) = (log_beside(&self.0.directory), locked(&self.0.log).clone());
+        assert!(!log.is_empty(), "{}: nothing was recorded, so nothing was checked", test.name);
+        let written = write_log(&directory, &log);
+        written.unwrap_or_else(|error| panic!("{}: cannot write the log: {error}", test.name));
+        self.expect_accepted(&test, &judge, &directory, Some(Kind::Log));
+    }
+
+    /// The test that this run belongs to.
+    fn test(&self, spec: impl Into<Against>) -> Test {
+        let thread = thread::current();
+        let manifest = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| ".".into());
+        Test::new(thread.name().unwrap_or("simulation").to_owned().leak(), &manifest, spec)
+    }
+
+    fn expect_accepted(&self, test: &Test, judge: &Judge, trace: &Path, kind: Option<Kind>) {
+        let plan = Plan::without_input(self.seed());
+        let report = test.decide(judge, &plan, &Recording::at(trace, kind));
+        let report: Report = report.unwrap_or_else(|message| panic!("{message}"));
+        assert!(report.history.operations > Some(0), "{}: nothing was recorded, so nothing was checked", test.name);
         if !matches!(report.verdict, Verdict::Accepted) {
-            panic!("{}", test.explain(&judge, &plan, &self.0.directory, report));
+            panic!("{}", test.explain(judge, &plan, trace, report));
         }
     }
 
     /// Writes the faults beside the operations.
     fn write_faults(&self) -> io::Result<()> {
-        let faults = self.0.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let faults = locked(&self.0.faults);
         if faults.is_empty() {
             return Ok(());
         }
@@ -193,6 +292,7 @@ impl Drop for Recorded {
         if self.is_own {
             // The run is over, and a directory that stays does no harm.
             let _ = fs::remove_dir_all(&self.directory);
+            let _ = fs::remove_dir_all(log_beside(&self.directory));
         }
     }
 }
@@ -201,203 +301,68 @@ impl Fault {
     /// Records that the fault ends now.
     pub fn end(self) {
         let now = self.recorded.clock.tick();
-        self.recorded.faults.lock().unwrap_or_else(PoisonError::into_inner)[self.index].end = Some(now);
+        locked(&self.recorded.faults)[self.index].end = Some(now);
     }
 }
 
-/// The implementation of `#[omnilink::sim]`: one run for each seed.
-#[derive(Debug, Clone)]
-pub struct Simulation {
-    /// The name of the test, with its modules.
-    pub name: &'static str,
-    /// The directory of the manifest.
-    pub manifest: PathBuf,
-    /// The specification.
-    pub spec: Against,
-    /// The orders that count, and the operations that an operation has to see.
-    pub level: AtLevel,
-    /// The number of seeds, from 0 on; `OMNILINK_RUNS` overrides it.
-    pub seeds: u64,
-    /// The number of threads, each with a seed of its own; all cores if 0.
-    pub jobs: usize,
-    /// Of this many seeds, the first runs twice; none if 0.
-    pub repeat: usize,
+/// A simulation that panicked has recorded whole lines.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why a seed failed.
-enum Failure {
-    /// The function panicked.
-    Panic(Box<dyn Any + Send>),
-    /// The run is not accepted.
-    NotAccepted { trace: PathBuf, report: Box<Report> },
-    /// The run could not be checked, or not be repeated.
-    Other(String),
-}
-
-/// The number of runs that were accepted, and of their parts.
-#[derive(Debug, Default)]
-struct Totals {
-    runs: u64,
-    operations: u64,
-    unknown: u64,
-    faults: u64,
-    repeated: u64,
-}
-
-impl Simulation {
-    /// A test with default options.
-    pub fn new(name: &'static str, manifest: &str, spec: impl Into<Against>) -> Simulation {
-        let (manifest, level) = (manifest.into(), AtLevel::default());
-        Simulation { name, manifest, spec: spec.into(), level, seeds: 100, jobs: 0, repeat: 16 }
+/// The line of an event in the log.
+fn event_line(node: &str, fields: &str) -> Result<String, String> {
+    let json =
+        Json::parse(fields).map_err(|problem| format!("column {}: {}: {fields}", problem.at + 1, problem.message))?;
+    if !matches!(json, Json::Object(_)) {
+        return Err(format!("expected an object of JSON, found {}: {fields}", json.kind()));
     }
-
-    /// Runs the function with each seed, and checks what its clients recorded.
-    ///
-    /// # Panics
-    ///
-    /// If a run is not accepted, with the explanation of the first such seed; if it could not be decided or checked, or
-    /// does not repeat, with the reason; or if the function panics.
-    #[expect(clippy::print_stdout, clippy::print_stderr, reason = "the test harness shows what a test prints")]
-    pub fn run(&self, simulate: impl Fn(u64, History) + Sync) {
-        let (manifest, level) = (self.manifest.clone(), self.level.clone());
-        let test = Test { manifest, level, ..Test::new(self.name, "", self.spec.clone()) };
-        let judge = test.judge();
-        let plans = match testing::given("OMNILINK_SEED") {
-            Some(seed) => vec![Plan::without_input(seed)],
-            None => {
-                let seeds = testing::given("OMNILINK_RUNS").unwrap_or(self.seeds);
-                test.remembered().into_iter().chain((0..seeds).map(Plan::without_input)).collect()
-            }
-        };
-        let began = Instant::now();
-        let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
-        let jobs = if self.jobs == 0 { cores } else { self.jobs };
-        let (next, totals, failure) = (AtomicUsize::new(0), Mutex::new(Totals::default()), Mutex::new(None));
-        let work = || {
-            while failure.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(plan) = plans.get(at) else { return };
-                let is_twice = self.repeat > 0 && at % self.repeat == 0;
-                if let Err(why) = self.seed(&test, &judge, plan, is_twice, &simulate, &totals) {
-                    let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Of several seeds that fail at the same time, the first in order counts.
-                    if failure.as_ref().is_none_or(|(earlier, _)| at < *earlier) {
-                        *failure = Some((at, why));
-                    }
-                }
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..jobs.min(plans.len()) {
-                scope.spawn(work);
-            }
-        });
-        let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let failed = failure.map(|(at, why)| (&plans[at], why));
-        let message = match failed {
-            None => None,
-            Some((plan, Failure::NotAccepted { trace, report })) => {
-                let why = test.explain(&judge, plan, &trace, *report);
-                Some(format!("{why}OMNILINK_SEED={} repeats it\n", plan.seed))
-            }
-            Some((_, Failure::Other(message))) => Some(message),
-            Some((plan, Failure::Panic(panic))) => {
-                // The panic matters more than whether its seed could be stored.
-                let _ = test.remember(plan, "it panicked");
-                eprintln!("{} ({}): OMNILINK_SEED={} repeats it", self.name, plan.describe(), plan.seed);
-                resume_unwind(panic)
-            }
-        };
-        let _ = fs::remove_dir_all(test.scratch());
-        if let Some(message) = message {
-            panic!("{message}");
-        }
-        let totals = totals.into_inner().unwrap_or_else(PoisonError::into_inner);
-        assert!(totals.operations > 0, "{}: nothing was recorded, so nothing was checked", self.name);
-        println!("{}: {totals}, {:.0} seeds/s", self.name, totals.runs as f64 / began.elapsed().as_secs_f64());
+    if json.field(NODE).is_some() {
+        return Err(format!("the field `{NODE}` is added by `event`: {fields}"));
     }
-
-    /// Runs and checks one seed.
-    fn seed(
-        &self,
-        test: &Test,
-        judge: &Judge,
-        plan: &Plan,
-        is_twice: bool,
-        simulate: &(impl Fn(u64, History) + Sync),
-        totals: &Mutex<Totals>,
-    ) -> Result<(), Failure> {
-        let label = format!("{} ({})", self.name, plan.describe());
-        let trace = test.scratch().join(plan.seed.to_string());
-        let faults = record(plan.seed, &trace, &label, simulate)?;
-        let recording = Recording::at(&trace, None);
-        let unread = |failed: Failed| Failure::Other(format!("{label}: {}", failed.message()));
-        if is_twice {
-            let again = trace.with_extension("again");
-            record(plan.seed, &again, &label, simulate)?;
-            let second = Recording::at(&again, None);
-            let difference = difference(recording.history().map_err(unread)?, second.history().map_err(unread)?);
-            let _ = fs::remove_dir_all(&again);
-            if let Some(difference) = difference {
-                return Err(Failure::Other(format!("{label}: {difference}")));
-            }
-        }
-        let report = test.decide(judge, plan, &recording).map_err(Failure::Other)?;
-        if !matches!(report.verdict, Verdict::Accepted) {
-            return Err(Failure::NotAccepted { trace, report: Box::new(report) });
-        }
-        let history = recording.history().map_err(unread)?;
-        let unknown = history.ops().iter().filter(|op| op.interval.is_unfinished()).count();
-        let _ = fs::remove_dir_all(&trace);
-        let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
-        totals.runs += 1;
-        totals.operations += report.history.operations.unwrap_or_default();
-        totals.unknown += unknown as u64;
-        totals.faults += faults;
-        totals.repeated += u64::from(is_twice);
-        Ok(())
-    }
+    let fields = fields.trim_start().strip_prefix('{').expect("an object begins with a brace").trim_start();
+    let comma = if fields.starts_with('}') { "" } else { "," };
+    // In JSON, these are between values only.
+    let fields = fields.trim_end().replace(['\n', '\r'], " ");
+    Ok(format!("{{\"{NODE}\":{}{comma}{fields}\n", written(node)))
 }
 
-impl fmt::Display for Totals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Totals { runs, operations, unknown, faults, repeated } = self;
-        write!(f, "{runs} seeds accepted, {operations} operations, {unknown} of unknown outcome, {faults} faults")?;
-        write!(f, ", {repeated} seeds repeated")
-    }
+/// The directory of the log of a run, beside that of its trace.
+fn log_beside(trace: &Path) -> PathBuf {
+    trace.with_extension("log")
 }
 
-/// Runs a seed, and returns its number of faults.
-fn record(seed: u64, trace: &Path, label: &str, simulate: &(impl Fn(u64, History) + Sync)) -> Result<u64, Failure> {
-    let cannot = |error: io::Error| Failure::Other(format!("{label}: cannot write the trace: {error}"));
-    let _ = fs::remove_dir_all(trace);
-    let history = History::at(seed, trace.to_owned(), false).map_err(cannot)?;
-    catch_unwind(AssertUnwindSafe(|| simulate(seed, history.clone()))).map_err(Failure::Panic)?;
-    history.write_faults().map_err(cannot)?;
-    let faults = history.0.faults.lock().unwrap_or_else(PoisonError::into_inner).len();
-    Ok(faults as u64)
+/// Writes a log into a directory of its own.
+fn write_log(directory: &Path, log: &str) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    fs::write(directory.join(LOG), log)
 }
 
-/// The first operation that differs between two runs of a seed, as the end of a sentence.
-fn difference(first: &Operations<Call>, second: &Operations<Call>) -> Option<String> {
-    let pairs = first.ops().iter().zip(second.ops());
-    let same = pairs.take_while(|(one, other)| one == other && first.name(one.id) == second.name(other.id)).count();
-    if same == first.ops().len() && same == second.ops().len() {
-        return None;
-    }
-    let shown = |run: &Operations<Call>| {
-        let op = run.ops().get(same);
-        op.map_or("nothing".to_owned(), |op| format!("{} {} {}", run.name(op.id), op.call, op.interval))
-    };
-    let before = match first.ops()[..same].last() {
-        Some(last) => format!("after {} {}", first.name(last.id), last.call),
-        None => "at the start".to_owned(),
-    };
-    Some(format!(
-        "the seed does not repeat: {before}, the first run has {}, and the second {}\n\
-         time, random numbers, hashing and threads must depend on the seed alone: look for `Instant::now`, the order of a \
-         `HashMap`, `thread::spawn` and real I/O",
-        shown(first),
-        shown(second)
-    ))
+/// The judge of a log.
+///
+/// # Panics
+///
+/// If the specification cannot be read, or has no mapping.
+fn judge_of_log(test: &Test) -> Judge {
+    let judge = test.judge();
+    assert!(
+        takes_logs(&judge),
+        "{}: expected a TLA+ module with `[log]` in the `omnilink.toml` beside it, found `{}`",
+        test.name,
+        test.spec.name()
+    );
+    judge
+}
+
+/// True if the settings of the specification map the lines of logs.
+#[cfg(feature = "tla")]
+fn takes_logs(judge: &Judge) -> bool {
+    let recording = Recording::at("-", Some(Kind::Log));
+    let case = Case { recording: &recording, label: "", witness: None, limits: &Unlimited };
+    judge.tla().is_some_and(|module| module.takes_log(&case))
+}
+
+#[cfg(not(feature = "tla"))]
+fn takes_logs(_: &Judge) -> bool {
+    false
 }

@@ -35,7 +35,7 @@
 //! Between the accesses of a transaction, other threads are let in as the run says; `cargo omnilink test` explores their
 //! schedules. The history of a run that fails is kept as JSON Lines, with a page beside it.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -44,13 +44,13 @@ use std::time::Instant;
 
 use omnilink_explore::{Input as _, Plan};
 use omnilink_history::format::jsonl::write_value_of;
-use omnilink_history::{Halt, Value};
-use omnilink_isolation::{Effort, Level, Outcome, check, find, read};
+use omnilink_history::{Event, Halt, Value};
+use omnilink_isolation::{Effort, Level, Outcome, Status, Transactions, check, find, read};
 use omnilink_judge::isolation::Decided;
 use omnilink_page::{About, Encoder, Packing};
 use omnilink_record::Action;
 use omnilink_record::drive::{Client, Draw};
-use omnilink_report::Detail;
+use omnilink_report::{Detail, Report, Timeline};
 
 use crate::testing::Test;
 
@@ -107,9 +107,48 @@ struct Log {
 
 /// A transaction that has begun.
 #[derive(Debug)]
-struct Open {
+pub(crate) struct Open {
     start: u64,
     accesses: Vec<String>,
+}
+
+impl Open {
+    pub(crate) fn at(start: u64) -> Open {
+        Open { start, accesses: Vec::new() }
+    }
+
+    pub(crate) fn read(&mut self, key: impl Scalar, value: impl Scalar) {
+        self.access("r", key, &written(value));
+    }
+
+    pub(crate) fn read_list<S: Scalar>(&mut self, key: impl Scalar, elements: impl IntoIterator<Item = S>) {
+        let elements: Vec<String> = elements.into_iter().map(written).collect();
+        self.access("r", key, &format!("[{}]", elements.join(",")));
+    }
+
+    pub(crate) fn write(&mut self, key: impl Scalar, value: impl Scalar) {
+        self.access("w", key, &written(value));
+    }
+
+    pub(crate) fn append(&mut self, key: impl Scalar, element: impl Scalar) {
+        self.access("append", key, &written(element));
+    }
+
+    fn access(&mut self, kind: &str, key: impl Scalar, value: &str) {
+        self.accesses.push(format!("[\"{kind}\",{},{value}]", written(key)));
+    }
+
+    /// The line of JSON of the transaction, which ends now. An unknown one may take effect later. The process is written as
+    /// it is.
+    pub(crate) fn line(&self, process: impl Display, end: u64, status: Status) -> String {
+        let (start, accesses) = (self.start, self.accesses.join(","));
+        let begin = format!("{{\"process\":{process},\"txn\":[{accesses}],\"start\":{start},");
+        match status {
+            Status::Committed => format!("{begin}\"end\":{end},\"status\":\"committed\"}}\n"),
+            Status::Aborted => format!("{begin}\"end\":{end},\"status\":\"aborted\"}}\n"),
+            Status::Unknown => format!("{begin}\"status\":\"unknown\"}}\n"),
+        }
+    }
 }
 
 impl Session<'_> {
@@ -136,8 +175,7 @@ impl Session<'_> {
     #[track_caller]
     pub fn begin(&mut self) {
         assert!(self.log.open.is_none(), "`begin`, but the transaction before has not ended");
-        let start = self.log.now();
-        self.log.open = Some(Open { start, accesses: Vec::new() });
+        self.log.open = Some(Open::at(self.log.now()));
         self.step();
     }
 
@@ -148,51 +186,52 @@ impl Session<'_> {
     /// This and the others do if no transaction has begun.
     #[track_caller]
     pub fn read(&mut self, key: impl Scalar, value: impl Scalar) {
-        self.access("r", key, &written(value));
+        self.open().read(key, value);
+        self.step();
     }
 
     /// The transaction has read a whole list.
     #[track_caller]
     pub fn read_list<S: Scalar>(&mut self, key: impl Scalar, elements: impl IntoIterator<Item = S>) {
-        let elements: Vec<String> = elements.into_iter().map(written).collect();
-        self.access("r", key, &format!("[{}]", elements.join(",")));
+        self.open().read_list(key, elements);
+        self.step();
     }
 
     /// The transaction writes a register. Call it before or after the store does.
     #[track_caller]
     pub fn write(&mut self, key: impl Scalar, value: impl Scalar) {
-        self.access("w", key, &written(value));
+        self.open().write(key, value);
+        self.step();
     }
 
     /// The transaction appends an element to a list.
     #[track_caller]
     pub fn append(&mut self, key: impl Scalar, element: impl Scalar) {
-        self.access("append", key, &written(element));
+        self.open().append(key, element);
+        self.step();
     }
 
     /// The store has committed the transaction.
     #[track_caller]
     pub fn commit(&mut self) {
-        self.log.end(Some("committed"));
+        self.log.end(Status::Committed);
     }
 
     /// The transaction has had no effect.
     #[track_caller]
     pub fn abort(&mut self) {
-        self.log.end(Some("aborted"));
+        self.log.end(Status::Aborted);
     }
 
     /// The transaction may or may not have had an effect.
     #[track_caller]
     pub fn unknown(&mut self) {
-        self.log.end(None);
+        self.log.end(Status::Unknown);
     }
 
     #[track_caller]
-    fn access(&mut self, kind: &str, key: impl Scalar, value: &str) {
-        let open = self.log.open.as_mut().expect("`begin` comes before accesses");
-        open.accesses.push(format!("[\"{kind}\",{},{value}]", written(key)));
-        self.step();
+    fn open(&mut self) -> &mut Open {
+        self.log.open.as_mut().expect("`begin` comes before accesses")
     }
 
     /// Lets other threads in, as the run says.
@@ -201,7 +240,8 @@ impl Session<'_> {
     }
 }
 
-fn written(value: impl Scalar) -> String {
+/// The JSON of a value.
+pub(crate) fn written(value: impl Scalar) -> String {
     write_value_of(&value.value()).expect("a scalar is a value of JSON")
 }
 
@@ -211,28 +251,39 @@ impl Log {
     }
 
     #[track_caller]
-    fn end(&mut self, status: Option<&str>) {
+    fn end(&mut self, status: Status) {
         let end = self.now();
-        let Open { start, accesses } = self.open.take().expect("`begin` comes before the end of a transaction");
-        let (process, txn) = (self.process, accesses.join(","));
-        let _ = write!(self.lines, "{{\"process\":{process},\"txn\":[{txn}],\"start\":{start},");
-        let _ = match status {
-            Some(status) => writeln!(self.lines, "\"end\":{end},\"status\":\"{status}\"}}"),
-            None => writeln!(self.lines, "\"status\":\"unknown\"}}"),
-        };
+        let open = self.open.take().expect("`begin` comes before the end of a transaction");
+        self.lines += &open.line(self.process, end, status);
     }
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
         if self.open.is_some() && !std::thread::panicking() {
-            self.end(None);
+            self.end(Status::Unknown);
         }
         *self.all.lock().unwrap_or_else(PoisonError::into_inner) += &self.lines;
     }
 }
 
+/// A fault, for a report.
+fn shown_fault(fault: &Event) -> omnilink_report::Event {
+    omnilink_report::Event {
+        name: fault.name.to_string(),
+        start: fault.start,
+        end: fault.end,
+        nodes: fault.nodes.iter().map(|node| node.to_string()).collect(),
+        text: String::new(),
+    }
+}
+
 impl Test {
+    /// The isolation level that its specification names.
+    pub(crate) fn isolation(&self) -> Level {
+        self.spec.name().parse().unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+
     /// Runs a test of transactions: its specification is the name of an isolation level. A transaction that is open when a
     /// session ends is unknown.
     ///
@@ -240,33 +291,64 @@ impl Test {
     ///
     /// As [`Test::run`], and if there is no such level.
     pub fn run_transactions<S: Sync>(&self, system: impl Fn() -> S, step: impl Fn(&S, &mut Session<'_>) + Sync) {
-        let level: Level = self.spec.name().parse().unwrap_or_else(|error| panic!("{}: {error}", self.name));
+        let level = self.isolation();
         self.run_plans(|plan| {
             let (all, began) = (Arc::new(Mutex::new(String::new())), Instant::now());
             let log = |_: &S, process| Log { process, began, open: None, lines: String::new(), all: all.clone() };
             self.drive(plan, &system, log, |system, log, client| step(system, &mut Session { client, log }));
             let history = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
-            self.check_transactions(plan, level, &history)
+            self.check_transactions(plan, level, &history, &[]).unwrap_or_else(|message| panic!("{message}"))
         });
     }
 
-    /// Checks a run, and returns its number of transactions.
-    fn check_transactions(&self, plan: &Plan, level: Level, history: &str) -> u64 {
+    /// Checks a run, and returns its number of transactions. A run that is not accepted is kept, and the error explains it.
+    /// The page shows the faults.
+    pub(crate) fn check_transactions(
+        &self,
+        plan: &Plan,
+        level: Level,
+        history: &str,
+        faults: &[Event],
+    ) -> Result<u64, String> {
+        let (txns, outcome) = self.decide_transactions(plan, level, history)?;
+        if let Outcome::Accepted(_) = outcome {
+            return Ok(txns.len() as u64);
+        }
+        let name = format!("{} ({})", self.name, plan.describe());
+        let strongest = find(&txns, &Effort::default(), &Halt::default()).unwrap_or_default();
+        let decided = Decided { name: &name, txns: &txns, level, outcome: &outcome, strongest: &strongest };
+        let mut report = decided.report();
+        report.history.events = faults.iter().map(shown_fault).collect();
+        Err(self.explain_transactions(plan, level, history, &report, &decided.timeline(&report)))
+    }
+
+    /// Decides a run.
+    pub(crate) fn decide_transactions(
+        &self,
+        plan: &Plan,
+        level: Level,
+        history: &str,
+    ) -> Result<(Transactions, Outcome), String> {
         let name = format!("{} ({})", self.name, plan.describe());
         let halt = Halt::default();
-        let txns = read::transactions(history.as_bytes(), &halt).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let txns = read::transactions(history.as_bytes(), &halt).map_err(|error| format!("{name}: {error}"))?;
         let outcome = check(&txns, level, &Effort::default(), &halt);
         let proof = outcome.prove(&txns);
-        proof.unwrap_or_else(|error| panic!("{name}: the verdict about {level} could not be verified: {error}"));
-        if let Outcome::Accepted(_) = outcome {
-            return txns.len() as u64;
-        }
-        let strongest = find(&txns, &Effort::default(), &halt).unwrap_or_default();
-        let decided = Decided { name: &name, txns: &txns, level, outcome: &outcome, strongest: &strongest };
-        let report = decided.report();
-        let mut message = omnilink_report::text(&report, Detail::Brief, false);
-        let timeline = decided.timeline(&report);
-        let parts = Encoder::new(&report, Some(&timeline), Packing::Small);
+        proof.map_err(|error| format!("{name}: the verdict about {level} could not be verified: {error}"))?;
+        Ok((txns, outcome))
+    }
+
+    /// Keeps a run that is not accepted, and its seed; returns the explanation, and where they are.
+    fn explain_transactions(
+        &self,
+        plan: &Plan,
+        level: Level,
+        history: &str,
+        report: &Report,
+        timeline: &Timeline,
+    ) -> String {
+        let mut message = omnilink_report::text(report, Detail::Brief, false);
+        let parts = Encoder::new(report, Some(timeline), Packing::Small);
         let about = About { tool: concat!("OmniLink ", env!("CARGO_PKG_VERSION")), ..About::default() };
         let page = omnilink_page::file(&parts.parts(&about), &message);
         let level = level.to_string();
@@ -278,7 +360,7 @@ impl Test {
             ),
             Err(error) => writeln!(message, "\nthe history cannot be kept: {error}"),
         };
-        panic!("{}", self.with_seed(plan, &omnilink_report::cause(&report).unwrap_or_default(), message))
+        self.with_seed(plan, &omnilink_report::cause(report).unwrap_or_default(), message)
     }
 
     fn keep_transactions(&self, history: &str, page: &str) -> io::Result<PathBuf> {
