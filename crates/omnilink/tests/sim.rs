@@ -222,9 +222,9 @@ args = { n = "node", t = "term" }
 /// A test of the log of nodes, in a directory of its own.
 fn votes() -> (Simulation, tempfile::TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
-    fs::write(directory.path().join("Votes.tla"), VOTES).unwrap();
-    fs::write(directory.path().join("Votes.cfg"), "SPECIFICATION Spec\n").unwrap();
-    fs::write(directory.path().join("omnilink.toml"), VOTES_LOG).unwrap();
+    fs::write(directory.path().join("Votes.tla"), VOTES).expect("a file");
+    fs::write(directory.path().join("Votes.cfg"), "SPECIFICATION Spec\n").expect("a file");
+    fs::write(directory.path().join("omnilink.toml"), VOTES_LOG).expect("a file");
     (Simulation { log: Some("Votes.tla"), ..simulation_in(directory.path()) }, directory)
 }
 

@@ -1,6 +1,8 @@
 //! A register on three replicas, as Attiya, Bar-Noy and Dolev describe it: clients ask a majority, so that one replica may
-//! crash or be cut off. [`Wrong`] has the mistakes that tests seed into it.
+//! crash or be cut off. [`Wrong`] has the mistakes that tests seed into it. Replicas and clients log the steps of
+//! `Replicas.tla`.
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +32,8 @@ pub enum Wrong {
     Reordered,
     /// A write that timed out is made once more, as if it were new.
     AppliedTwice,
+    /// The disk of a replica has no room for the client of a stamp, so that stamps of one round become equal at a crash.
+    ShortDisk,
 }
 
 /// A value, and the write that it is from: a later write has a larger stamp.
@@ -40,8 +44,24 @@ pub struct Stamped {
     value: i64,
 }
 
+impl fmt::Display for Stamped {
+    /// As JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stamped { round, client, value } = self;
+        write!(f, r#"{{"round":{round},"client":{client},"value":{value}}}"#)
+    }
+}
+
 /// The disk of a replica, which a crash does not erase.
 pub type Disk = Arc<Mutex<Stamped>>;
+
+/// The log of a node: it takes the fields of an event, as JSON.
+pub type Log = Arc<dyn Fn(String) + Send + Sync>;
+
+/// The fields of an event.
+fn event(name: &str, stamp: Stamped) -> String {
+    format!(r#"{{"event":"{name}","stamp":{stamp}}}"#)
+}
 
 /// A request to replicas, and the reply.
 #[derive(Clone, Copy)]
@@ -76,22 +96,24 @@ async fn socket(port: u16) -> io::Result<UdpSocket> {
 }
 
 /// Answers requests until the host crashes.
-pub async fn replica(disk: Disk, wrong: Wrong) -> io::Result<()> {
+pub async fn replica(disk: Disk, wrong: Wrong, log: Log) -> io::Result<()> {
     let socket = socket(PORT).await?;
+    let on_disk = || disk.lock().unwrap_or_else(PoisonError::into_inner);
     if wrong == Wrong::LostWrite {
-        *disk.lock().unwrap_or_else(PoisonError::into_inner) = Stamped::default();
+        *on_disk() = Stamped::default();
     }
+    let mut stored = *on_disk();
+    log(event("Restart", stored));
     let mut bytes = [0; 33];
     loop {
         let (_, from) = socket.recv_from(&mut bytes).await?;
         let mut message = Message::from_bytes(&bytes);
-        {
-            let mut stored = disk.lock().unwrap_or_else(PoisonError::into_inner);
-            if message.is_write && (message.stamped > *stored || wrong == Wrong::Reordered) {
-                *stored = message.stamped;
-            }
-            message.stamped = *stored;
+        if message.is_write && (message.stamped > stored || wrong == Wrong::Reordered) {
+            stored = message.stamped;
+            log(event("Store", stored));
         }
+        *on_disk() = if wrong == Wrong::ShortDisk { Stamped { client: 0, ..stored } } else { stored };
+        message.stamped = stored;
         socket.send_to(&message.to_bytes(), from).await?;
     }
 }
@@ -111,12 +133,13 @@ pub struct Register {
     client: u64,
     number: u64,
     wrong: Wrong,
+    log: Log,
 }
 
 impl Register {
     /// A client with a number of its own.
-    pub async fn connect(client: u64, wrong: Wrong) -> io::Result<Register> {
-        Ok(Register { socket: socket(PORT + 1).await?, client, number: 0, wrong })
+    pub async fn connect(client: u64, wrong: Wrong, log: Log) -> io::Result<Register> {
+        Ok(Register { socket: socket(PORT + 1).await?, client, number: 0, wrong, log })
     }
 
     /// Reads the register.
@@ -128,6 +151,7 @@ impl Register {
         let newest = self.ask(false, Stamped::default(), MAJORITY).await.ok_or(Failed::NoEffect)?;
         // Another client may have stored it at a minority so far. No later read may miss it.
         self.ask(true, newest, MAJORITY).await.ok_or(Failed::TimedOut)?;
+        (self.log)(event("Done", newest));
         Ok(newest.value)
     }
 
@@ -145,7 +169,10 @@ impl Register {
     async fn write_once(&mut self, value: i64) -> Result<(), Failed> {
         let newest = self.ask(false, Stamped::default(), MAJORITY).await.ok_or(Failed::NoEffect)?;
         let stamped = Stamped { round: newest.round + 1, client: self.client, value };
-        self.ask(true, stamped, MAJORITY).await.map(|_| ()).ok_or(Failed::TimedOut)
+        (self.log)(event("Choose", stamped));
+        self.ask(true, stamped, MAJORITY).await.ok_or(Failed::TimedOut)?;
+        (self.log)(event("Done", stamped));
+        Ok(())
     }
 
     /// Sends a request to all replicas, and returns the newest of the first `count` replies.

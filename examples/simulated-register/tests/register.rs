@@ -2,18 +2,19 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use omnilink::Action;
 use omnilink::sim::{Client, History, Simulation};
-use omnilink_example_simulated_register::{Disk, Failed, REPLICAS, Register, Wrong, replica};
+use omnilink_example_simulated_register::{Disk, Failed, Log, REPLICAS, Register, Wrong, replica};
 
 static READ: Action = Action::new("read", &[], &["value"]);
 static WRITE: Action = Action::new("write", &["value"], &[]);
 
 const CLIENTS: [&str; 3] = ["c1", "c2", "c3"];
 
-#[omnilink::sim(spec = "register:initial=0", seeds = 200)]
+#[omnilink::sim(spec = "register:initial=0", log = "Replicas.tla", seeds = 200)]
 fn it_is_a_register(seed: u64, history: History) {
     simulate(seed, &history, Wrong::Nothing);
 }
@@ -26,15 +27,19 @@ fn simulate(seed: u64, history: &History, wrong: Wrong) {
         .max_message_latency(Duration::from_millis(100))
         .build();
     for name in REPLICAS {
-        let disk = Disk::default();
+        let (disk, log) = (Disk::default(), log(history, name));
         simulation.host(name, move || {
-            let disk = disk.clone();
-            async move { Ok(replica(disk, wrong).await?) }
+            let (disk, log) = (disk.clone(), log.clone());
+            async move { Ok(replica(disk, wrong, log).await?) }
         });
     }
     for (number, name) in CLIENTS.into_iter().enumerate() {
-        let recorded = history.client(name);
-        simulation.client(name, async move { Ok(client(recorded, number as u64, seed, wrong).await?) });
+        let (recorded, log) = (history.client(name), log(history, name));
+        simulation.client(name, async move {
+            let register = Register::connect(number as u64, wrong, log).await?;
+            client(recorded, register, number as u64, seed).await;
+            Ok(())
+        });
     }
     let mut random = seed;
     let mut fault = None;
@@ -64,9 +69,14 @@ fn simulate(seed: u64, history: &History, wrong: Wrong) {
     }
 }
 
+/// The log of a replica or a client.
+fn log(history: &History, name: &'static str) -> Log {
+    let history = history.clone();
+    Arc::new(move |event| history.event(name, event))
+}
+
 /// Makes some calls, and records them.
-async fn client(mut recorded: Client, number: u64, seed: u64, wrong: Wrong) -> std::io::Result<()> {
-    let mut register = Register::connect(number, wrong).await?;
+async fn client(mut recorded: Client, mut register: Register, number: u64, seed: u64) {
     let mut random = seed ^ (number + 1) << 32;
     for count in 0..12 {
         tokio::time::sleep(Duration::from_millis(draw(&mut random, 300))).await;
@@ -87,7 +97,6 @@ async fn client(mut recorded: Client, number: u64, seed: u64, wrong: Wrong) -> s
             }
         }
     }
-    Ok(())
 }
 
 /// A random number below `below`, from the seed alone.
@@ -96,17 +105,31 @@ fn draw(state: &mut u64, below: u64) -> u64 {
     (*state >> 33) % below
 }
 
-/// Fails unless some of 200 seeds is rejected, and its run is kept.
-fn check_wrong(wrong: Wrong) {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{wrong:?}"));
-    let _ = std::fs::remove_dir_all(&directory);
-    let manifest = directory.to_string_lossy();
-    let test = Simulation { seeds: 200, ..Simulation::new("wrong", &manifest, "register:initial=0") };
+/// A test of a wrong implementation, in a directory of its own, with the specification of the replicas.
+fn wrong_in(directory: &Path) -> Simulation {
+    let _ = std::fs::remove_dir_all(directory);
+    std::fs::create_dir_all(directory).expect("a directory");
+    for file in ["Replicas.tla", "Replicas.cfg", "omnilink.toml"] {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        std::fs::copy(here, directory.join(file)).expect("a copy");
+    }
+    Simulation { seeds: 200, ..Simulation::new("wrong", &directory.to_string_lossy()) }
+}
+
+/// The message of a test that fails.
+fn failure(test: &Simulation, wrong: Wrong) -> String {
     let panic = catch_unwind(AssertUnwindSafe(|| test.run(|seed, history| simulate(seed, &history, wrong))));
     let panic = panic.expect_err("one of 200 seeds fails");
-    let message = panic.downcast_ref::<String>().expect("a message");
+    let message = panic.downcast_ref::<String>().expect("a message").clone();
     println!("{message}");
     assert!(message.starts_with("wrong (seed ") && message.contains("): rejected\nerror: "), "{message}");
+    message
+}
+
+/// Fails unless the clients notice a mistake with some of 200 seeds, and the run is kept.
+fn check_wrong(wrong: Wrong) {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{wrong:?}"));
+    failure(&Simulation { spec: Some("register:initial=0".into()), ..wrong_in(&directory) }, wrong);
 }
 
 #[test]
@@ -127,4 +150,14 @@ fn reordered_writes_are_found() {
 #[test]
 fn writes_that_are_applied_twice_are_found() {
     check_wrong(Wrong::AppliedTwice);
+}
+
+/// A stamp that loses its client still has its round and its value, so clients notice nothing.
+#[test]
+fn a_short_disk_is_found_by_the_log_alone() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ShortDisk");
+    let clients = Simulation { spec: Some("register:initial=0".into()), ..wrong_in(&directory) };
+    clients.run(|seed, history| simulate(seed, &history, Wrong::ShortDisk));
+    let message = failure(&Simulation { log: Some("Replicas.tla"), ..clients }, Wrong::ShortDisk);
+    assert!(message.contains("`Restart` is not legal"), "{message}");
 }
