@@ -27,13 +27,19 @@ const TWICE: &str = r#"{"process": 0, "txn": [["append", "x", 1]], "start": 1, "
 {"process": 2, "txn": [["r", "x", [1]]], "start": 5, "end": 6}
 "#;
 
-const FILES: [(&str, &str); 6] = [
+/// No transaction of it is known to have taken effect.
+const ABORTED: &str = r#"{"process": 0, "txn": [["r", "x", 9]], "start": 1, "end": 5, "status": "aborted"}
+{"process": 1, "txn": [["w", "x", 1]], "start": 2}
+"#;
+
+const FILES: [(&str, &str); 7] = [
     ("skew.jsonl", SKEW),
     ("skew.edn", EDN),
     ("twice.jsonl", TWICE),
     ("text.txt", "w(1,1,0,0)\nr(1,1,1,1)\n"),
     ("wrong.jsonl", "{\"process\": 0, \"txn\": [[\"read\", 1, 2]], \"start\": 1, \"end\": 2}\n"),
     ("empty.jsonl", "\n"),
+    ("aborted.jsonl", ABORTED),
 ];
 
 fn check(name: &str, args: &[&str]) -> tool::Ran {
@@ -71,6 +77,9 @@ fn verdicts_have_their_exit_codes() {
         "error: wrong.jsonl:1:26: unsupported micro-operation `read`",
     );
     shown(&["--isolation", "snapshot", "empty.jsonl"], 4, "empty.jsonl: nothing to check");
+    let none = "aborted.jsonl: nothing to check: none of 2 transactions committed";
+    shown(&["--isolation", "snapshot", "aborted.jsonl"], 4, none);
+    shown(&["--find-level", "aborted.jsonl"], 4, none);
     shown(&["--isolation", "snapshot", "missing.jsonl"], 2, "error: missing.jsonl: ");
     shown(&["--isolation", "snapshot", "--spec", "kv", "skew.jsonl"], 2, "error: ");
     shown(&["--isolation", "snapshto", "skew.jsonl"], 2, "error: invalid value 'snapshto' ");

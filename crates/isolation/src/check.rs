@@ -41,8 +41,18 @@ pub struct Rejection {
     pub level: Level,
     /// The violation.
     pub violation: Violation,
-    /// The number of ways in which ambiguous reads can be resolved; the violation is of the first, and all are rejected.
+    /// The number of ways in which ambiguous reads can be resolved. All are rejected, and the violation is of one of them.
     pub choices: usize,
+    /// That one: the writers that ambiguous reads are taken to have read from.
+    pub(crate) choice: Choice,
+}
+
+impl Rejection {
+    /// The weakest level that the history is known not to have, given that of the check. If reads are ambiguous, a weaker violation is of
+    /// one way to resolve them, and another way may have the weaker level.
+    pub fn broken(&self, asked: Level) -> Level {
+        if self.choices > 1 { asked } else { self.level }
+    }
 }
 
 /// Why a check has no verdict.
@@ -95,13 +105,11 @@ fn check_in(txns: &Transactions, level: Level, effort: &Effort, ways: Ways, halt
     if let Some(undecided) = undecided {
         return Outcome::Inconclusive(undecided);
     }
-    let first = choices.iter().next().unwrap_or_default();
-    let (level, violation) = match Model::new(txns, &first) {
-        Err(bad) => (WEAKEST, Violation::Read(bad)),
-        Ok(model) => explain(&model, level, effort, halt),
-    };
-    Outcome::Rejected(Rejection { level, violation, choices: choices.count })
+    Outcome::Rejected(choices.rejection(txns, level, effort, halt))
 }
+
+/// The most ways to resolve ambiguous reads of which a rejection explains the best.
+const MOST_EXPLAINED: usize = 16;
 
 /// The weakest level, which a bad read breaks.
 const WEAKEST: Level = Level { isolation: Isolation::ReadCommitted, order: Precedence::None };
@@ -255,6 +263,29 @@ impl Choices {
         }
         choices.count = product;
         Ok(choices)
+    }
+
+    /// Explains why all choices are rejected, by the one that comes closest to the level.
+    fn rejection(&self, txns: &Transactions, level: Level, effort: &Effort, halt: &Halt) -> Rejection {
+        let mut closest: Option<Rejection> = None;
+        for choice in self.iter().take(MOST_EXPLAINED) {
+            let (level, violation) = match Model::new(txns, &choice) {
+                Err(bad) => (WEAKEST, Violation::Read(bad)),
+                Ok(model) => explain(&model, level, effort, halt),
+            };
+            let is_bad_read = |violation: &Violation| matches!(violation, Violation::Read(_));
+            let is_closer = |known: &Rejection| {
+                let order = |level: Level| ORDERS.iter().position(|&order| order == level.order);
+                let rank =
+                    |level: Level, violation: &Violation| (!is_bad_read(violation), level.isolation, order(level));
+                rank(level, &violation) > rank(known.level, &known.violation)
+            };
+            if closest.as_ref().is_none_or(is_closer) {
+                closest = Some(Rejection { level, violation, choices: self.count, choice });
+            }
+        }
+        // Invariant: without ambiguous reads there is one choice, the empty one.
+        closest.expect("there is a choice")
     }
 
     fn iter(&self) -> impl Iterator<Item = Choice> {

@@ -124,7 +124,7 @@ pub struct Transactions {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BuildError {
     /// A key is used in two ways.
-    #[error("{txn} uses the key `{key}` as a list, and another transaction as a register")]
+    #[error("{txn} uses the key `{key}` as a register, but it is also used as a list")]
     Mixed {
         /// The transaction.
         txn: String,
@@ -152,7 +152,7 @@ pub enum BuildError {
         end: u64,
     },
     /// Some transactions have times, and others do not.
-    #[error("{0} transactions have no `start`, and others have one")]
+    #[error("some transactions have a `start`, and others do not: {0}")]
     Times(
         /// The number of those that have none.
         usize,

@@ -7,14 +7,15 @@ use crate::check::{Outcome, Rejection, check_plainly};
 use crate::effort::Effort;
 use crate::evidence::{Cycle, Edge, Violation, Why};
 use crate::level::{Isolation, Level};
-use crate::model::{BadRead, ReadAnomaly};
+use crate::model::{BadRead, Choice, ReadAnomaly};
 use crate::shrink::only;
 use crate::transactions::{Access, Micro, MicroId, NEVER, NONE, Status, Transactions, TxnId};
 
 impl Rejection {
     /// Verifies the violation. An error says which claim is not true.
     pub fn verify(&self, txns: &Transactions) -> Result<(), String> {
-        let verifier = Verifier { txns, level: self.level };
+        let verifier = Verifier { txns, level: self.level, choice: &self.choice };
+        verifier.chosen()?;
         match &self.violation {
             Violation::Read(bad) => verifier.bad_read(*bad),
             Violation::Cycle(cycle) => verifier.cycle(cycle),
@@ -33,6 +34,8 @@ impl Rejection {
 struct Verifier<'a> {
     txns: &'a Transactions,
     level: Level,
+    /// The writers that reads of values with several writers are taken to have read from.
+    choice: &'a Choice,
 }
 
 fn demand(holds: bool, claim: &str) -> Result<(), String> {
@@ -46,6 +49,18 @@ impl Verifier<'_> {
 
     fn owns(&self, txn: TxnId, micro: MicroId) -> bool {
         self.txns.range(txn.0).contains(&(micro.0 as usize))
+    }
+
+    /// Each chosen writer wrote the value of the read, or it is the initial one.
+    fn chosen(&self) -> Result<(), String> {
+        let is_source = |(&read, &write): (&u32, &u32)| {
+            let read = self.micro(MicroId(read));
+            match write {
+                NONE => self.txns.versions[read.at as usize].is_initial,
+                write => self.micro(MicroId(write)).is_write() && self.micro(MicroId(write)).at == read.at,
+            }
+        };
+        demand(self.choice.iter().all(is_source), "each read returned the value of its source")
     }
 
     fn cycle(&self, cycle: &Cycle) -> Result<(), String> {
@@ -111,7 +126,7 @@ impl Verifier<'_> {
             }
             &Why::Read { write, read } => {
                 demand(self.owns(from, write) && self.owns(to, read), "the transactions have these operations")?;
-                demand(self.micro(write).is_write() && self.returned(read, write), "the read returned the write")
+                demand(self.micro(write).is_write() && self.reads_from(read, write), "the read returned the write")
             }
             &Why::Version { first, second } => {
                 demand(self.owns(from, first) && self.owns(to, second), "the transactions have these operations")?;
@@ -149,6 +164,11 @@ impl Verifier<'_> {
             }
     }
 
+    /// True if a read is taken to have read from a write.
+    fn reads_from(&self, read: MicroId, write: MicroId) -> bool {
+        self.returned(read, write) && self.choice.get(&read.0).is_none_or(|&source| source == write.0)
+    }
+
     /// The write of another transaction whose version a read returned; `None` for the initial version.
     fn source(&self, read: MicroId) -> Option<MicroId> {
         let micro = self.micro(read);
@@ -160,7 +180,8 @@ impl Verifier<'_> {
                 self.txns.list(micro).iter().rev().find(|version| !is_own(version)).copied()
             }
         };
-        let write = version.map_or(NONE, |version| self.txns.versions[version as usize].writer);
+        let first = || version.map_or(NONE, |version| self.txns.versions[version as usize].writer);
+        let write = self.choice.get(&read.0).copied().unwrap_or_else(first);
         Some(MicroId(write)).filter(|_| write != NONE)
     }
 

@@ -124,8 +124,9 @@ impl Decided<'_> {
         let mut details = format!("Not `{}`: {}.", self.level, taking_part(txns, &explanation));
         if rejection.choices > 1 {
             let ways = rejection.choices;
-            details +=
-                &format!(" Reads of values that several transactions wrote have {ways} sources; all are rejected.");
+            details += &format!(
+                " Several transactions wrote the same value, so reads have {ways} sources; this is one of them, and all are rejected."
+            );
         }
         let edges: Vec<Precedes> = edges.into_iter().flatten().collect();
         // The other transactions are the writers of what those of the cycle read.

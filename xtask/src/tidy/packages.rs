@@ -24,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("settings", &["suggest"]),
     ("search", &["history"]),
     ("weak", &["history", "search", "suggest"]),
-    ("isolation", &["history"]),
+    ("isolation", &["history", "suggest"]),
     ("models", &["history", "search", "suggest", "weak"]),
     ("lineup", &["history", "search", "suggest"]),
     ("macros", &[]),

@@ -7,7 +7,7 @@ use clap::ValueEnum as _;
 use omnilink_explore::NewFile;
 use omnilink_history::{Precedence, Stop};
 use omnilink_isolation::{
-    Certificate, Effort, Explanation, Inconclusive, Isolation, Level, ORDERS, Outcome, Rejection, Strongest,
+    Certificate, Effort, Explanation, Inconclusive, Isolation, Level, ORDERS, Outcome, Rejection, Status, Strongest,
     Transactions, TxnId, Violation, check, find, order_name, read,
 };
 use omnilink_judge::input::{bytes_within, recordings};
@@ -251,13 +251,17 @@ impl Asked<'_> {
     }
 
     fn check(&self, txns: &Transactions, found: &mut Found) -> (Exit, Value) {
-        if txns.is_empty() {
+        if !txns.ids().any(|txn| txns.status(txn) == Status::Committed) {
             if self.is_human() {
-                outln!("{}: nothing to check", clean(self.name));
+                let none = match txns.len() {
+                    0 => String::new(),
+                    all => format!(": none of {} committed", counted(all as u64, "transaction")),
+                };
+                outln!("{}: nothing to check{none}", clean(self.name));
             }
             let history = History { name: self.name.to_owned(), operations: Some(0), ..History::default() };
             self.keep(Report::new(history, Verdict::Accepted), Timeline::default(), found);
-            return (Exit::Empty, json!({ "history": self.name, "transactions": 0 }));
+            return (Exit::Empty, json!({ "history": self.name, "transactions": txns.len(), "committed": 0 }));
         }
         let Some(level) = level_of(self.args) else { return self.find(txns) };
         if level.order == Precedence::RealTime && !txns.has_times() {
@@ -349,6 +353,7 @@ impl Asked<'_> {
 
     fn rejected(&self, txns: &Transactions, level: Level, rejection: &Rejection) -> Answer {
         let explanation = rejection.explain(txns);
+        let broken = rejection.broken(level);
         // A stronger order often has a cycle of few transactions.
         let is_core = matches!(rejection.violation, Violation::Core(_));
         let others = if is_core { self.stronger_orders(txns, level) } else { Vec::new() };
@@ -365,7 +370,8 @@ impl Asked<'_> {
             if rejection.choices > 1 {
                 let ways = rejection.choices;
                 outln!(
-                    "  = note: reads of values that several transactions wrote have {ways} sources; all are rejected"
+                    "  = note: several transactions wrote the same value, so reads have {ways} sources; this is one of them, and all \
+                     are rejected"
                 );
             }
             show_notes(&notes);
@@ -379,8 +385,8 @@ impl Asked<'_> {
             "anomaly": explanation.anomaly,
             "sentence": explanation.sentence,
             "violates": {
-                "isolation": rejection.level.isolation.name(),
-                "order": order_name(rejection.level.order),
+                "isolation": broken.isolation.name(),
+                "order": order_name(broken.order),
             },
             "involved": involved.collect::<Vec<_>>(),
             "edges": edges.collect::<Vec<_>>(),

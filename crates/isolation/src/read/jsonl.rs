@@ -3,14 +3,22 @@
 use omnilink_history::format::json::Json;
 use omnilink_history::format::{FormatError, Location};
 use omnilink_history::{Halt, Value};
+use omnilink_suggest::closest;
 
 use super::ReadError;
 use crate::stamp::{Snapshot, Stamp};
 use crate::transactions::{Builder, Status, Transactions};
 
+/// The keys of a line that no note is likely to resemble. The others are too short.
+const KEYS: [&str; 6] = ["process", "start", "status", "snapshot_ts", "commit_ts", "snapshot"];
+
+/// The most keys to compare with them.
+const MOST_NOTES: usize = 100;
+
 /// Reads transactions, one for each line with a field `txn`.
 pub(super) fn read(text: &str, halt: &Halt) -> Result<Transactions, ReadError> {
     let mut builder = Builder::default();
+    let mut met: Vec<String> = KEYS.iter().map(|&key| key.to_owned()).collect();
     for (line, number) in text.lines().zip(1..) {
         let line = line.trim();
         if line.is_empty() || line.starts_with("//") || line.starts_with('#') {
@@ -22,9 +30,25 @@ pub(super) fn read(text: &str, halt: &Halt) -> Result<Transactions, ReadError> {
         let at = |message: String| FormatError::new(Location::Line(number), message);
         let json =
             Json::parse(line).map_err(|problem| at(format!("column {}: {}", problem.at + 1, problem.message)))?;
+        if let Some((found, known)) = misspelled(&json, &mut met) {
+            return Err(at(format!("unknown key `{found}`")).help(format!("did you mean `{known}`?")).into());
+        }
         add(&mut builder, &json).map_err(at)?;
     }
     Ok(builder.finish()?)
+}
+
+/// A key that is almost one of those that are read. Other keys are notes, and each is compared once.
+fn misspelled<'a>(json: &'a Json, met: &mut Vec<String>) -> Option<(&'a str, &'static str)> {
+    let Json::Object(fields) = json else { return None };
+    fields.iter().find_map(|(name, _)| {
+        let name: &str = name;
+        let is_new = met.len() < MOST_NOTES && !met.iter().any(|known| known == name);
+        if is_new {
+            met.push(name.to_owned());
+        }
+        Some((name, is_new.then(|| closest(name, KEYS)).flatten()?))
+    })
 }
 
 fn add(builder: &mut Builder, json: &Json) -> Result<(), String> {
@@ -48,6 +72,7 @@ fn add(builder: &mut Builder, json: &Json) -> Result<(), String> {
     let (start, end) = (time("start")?, time("end")?);
     let status = match json.field("status") {
         None if end.is_some() => Status::Committed,
+        None if start.is_none() => return Err("a transaction without times needs a `status`".to_owned()),
         None => Status::Unknown,
         Some(Json::Text(status)) => match status.as_str() {
             "committed" => Status::Committed,
@@ -75,6 +100,7 @@ fn add_stamps(builder: &mut Builder, json: &Json) -> Result<(), String> {
     let field = |name: &str| json.field(name).filter(|value| !matches!(value, Json::Null));
     let number = |json: &Json| match json {
         Json::Number(Value::Int(number)) => u64::try_from(*number).ok(),
+        Json::Number(Value::Big(number)) => number.digits().parse::<u64>().ok(),
         Json::Text(text) => text.parse::<u64>().ok(),
         _ => None,
     };
@@ -88,7 +114,7 @@ fn add_stamps(builder: &mut Builder, json: &Json) -> Result<(), String> {
             value => number(value).map(|physical| (physical, 0)),
         };
         let stamp = stamp.map(|(physical, logical)| Stamp { physical, logical });
-        stamp.map(Some).ok_or_else(|| format!("`{name}` is not a number or a pair of numbers from 0 on"))
+        stamp.map(Some).ok_or_else(|| format!("`{name}` is not an integer of 64 bits from 0 on, or a pair of them"))
     };
     let (snapshot, commit) = (stamp("snapshot_ts")?, stamp("commit_ts")?);
     if snapshot.is_some() || commit.is_some() {
@@ -99,7 +125,7 @@ fn add_stamps(builder: &mut Builder, json: &Json) -> Result<(), String> {
         Some(Json::Text(text)) => Some(text.parse::<Snapshot>()?),
         Some(_) => return Err("`snapshot` is not a string `xmin:xmax:xid,...`".to_owned()),
     };
-    let xid = field("xid").map(|xid| number(xid).ok_or("`xid` is not a number from 0 on")).transpose()?;
+    let xid = field("xid").map(|xid| number(xid).ok_or("`xid` is not an integer of 64 bits from 0 on")).transpose()?;
     if snapshot.is_some() || xid.is_some() {
         builder.snapshot(snapshot, xid);
     }

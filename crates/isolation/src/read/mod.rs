@@ -52,7 +52,8 @@ pub fn transactions(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError
     let is_comment = |line: &&str| line.is_empty() || line.starts_with("//") || line.starts_with('#');
     let first = text.lines().map(str::trim).find(|line| !is_comment(line)).unwrap_or_default();
     let is_access = |line: &str, names: &[&str]| names.iter().any(|name| line.starts_with(name));
-    if first.is_empty() || (first.starts_with('{') && first.contains("\"txn\"") && !first.contains("\"type\"")) {
+    let is_ours = |line: &str| ["\"txn\"", "\"versions\""].iter().any(|key| line.contains(key));
+    if first.is_empty() || (first.starts_with('{') && is_ours(first) && !first.contains("\"type\"")) {
         return jsonl::read(text, halt);
     }
     if is_access(first, &["r(", "w("]) {

@@ -1,7 +1,7 @@
 //! Values that several transactions wrote: a level holds if it holds for one way to resolve the reads.
 
 use omnilink_history::{Halt, Precedence};
-use omnilink_isolation::{Effort, Inconclusive, Isolation, Level, Outcome, check};
+use omnilink_isolation::{Effort, Inconclusive, Isolation, Level, Outcome, Rejection, Transactions, check, read};
 
 use crate::notation::Source;
 
@@ -43,4 +43,38 @@ fn too_many_ways_are_inconclusive() {
     let reads = vec!["rx1"; 13];
     insta::assert_snapshot!(strongest(&[&["wx1"], &["wx1"], &reads]), @"13 ambiguous reads");
     insta::assert_snapshot!(strongest(&[&["wx1"], &["wx1"], &reads[..12]]), @"serializable");
+}
+
+/// The rejection of a history at a level, verified.
+fn rejection(lines: &str, level: Level) -> (Transactions, Rejection) {
+    let txns = read::transactions(lines.as_bytes(), &Halt::default()).expect("a history");
+    let outcome = check(&txns, level, &Effort::default(), &Halt::default());
+    outcome.prove(&txns).expect("a violation");
+    match outcome {
+        Outcome::Rejected(rejection) => (txns, rejection),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_violation_is_verified_with_the_sources_of_its_reads() {
+    // The second transaction writes what it read, so the value has a writer and is the initial one, too.
+    let written_nil = r#"{"process": 1, "txn": [["w", "y", 2]], "start": 1, "end": 2}
+{"process": 1, "txn": [["r", "y", null], ["w", "y", null]], "start": 3, "end": 4}"#;
+    for order in [Precedence::Program, Precedence::RealTime] {
+        let (txns, rejection) = rejection(written_nil, Level { isolation: Isolation::ReadAtomic, order });
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(rejection.explain(&txns).anomaly, @"fractured read in session order");
+        }
+    }
+}
+
+#[test]
+fn the_violation_is_of_the_way_that_comes_closest_to_the_level() {
+    let two_ways = r#"{"process": "a", "txn": [["r", "x", null], ["w", "y", null]], "start": 3, "end": 4}
+{"process": "b", "txn": [["w", "x", 1], ["r", "y", null], ["w", "y", 1]], "start": 1, "end": 1}"#;
+    let level = Level { isolation: Isolation::ReadAtomic, order: Precedence::RealTime };
+    let (txns, rejection) = rejection(two_ways, level);
+    assert_eq!((rejection.choices, rejection.broken(level)), (2, level), "read committed holds in the other way");
+    insta::assert_snapshot!(rejection.explain(&txns).anomaly, @"fractured read in real time");
 }

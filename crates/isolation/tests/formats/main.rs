@@ -185,3 +185,26 @@ fn damaged_jepsen_histories_are_read_alike() {
     }
     assert!(read_alike > 1_000 && refused > 500, "{read_alike} are read alike, {refused} are refused");
 }
+
+#[test]
+fn lines_that_say_less_than_they_seem_to_are_refused() {
+    let misspelled =
+        r#"{"process": 1, "txn": [["w", "x", 1]], "start": 1, "end": 2, "statsu": "aborted", "node": "n1"}"#;
+    insta::assert_snapshot!(read_text(misspelled), @"line 1: unknown key `statsu`");
+    // Without times it would be unknown, and an unknown transaction from which none read counts for nothing.
+    let bare = r#"{"process": 1, "txn": [["r", "x", 7]]}"#;
+    insta::assert_snapshot!(read_text(bare), @"line 1: a transaction without times needs a `status`");
+    let one_kind = r#"{"process": 1, "txn": [["append", "x", 1], ["w", "x", 2]], "start": 1, "end": 2}"#;
+    insta::assert_snapshot!(read_text(one_kind), @r#"1:0 uses the key `"x"` as a register, but it is also used as a list"#);
+    let odd_stamp = r#"{"process": 1, "txn": [], "status": "committed", "snapshot_ts": 1.5}"#;
+    insta::assert_snapshot!(read_text(odd_stamp), @"line 1: `snapshot_ts` is not an integer of 64 bits from 0 on, or a pair of them");
+}
+
+#[test]
+fn stamps_of_64_bits_and_version_orders_in_the_first_line_are_read() {
+    let large = r#"{"process": 1, "txn": [["w", "x", 1]], "status": "committed", "snapshot_ts": 18446744073709551557, "commit_ts": 18446744073709551615}"#;
+    insta::assert_snapshot!(read_text(large), @"1:0 Committed None w(x, 1)");
+    let orders =
+        "{\"versions\": {\"x\": [1]}}\n{\"process\": 1, \"txn\": [[\"w\", \"x\", 1]], \"start\": 1, \"end\": 2}";
+    insta::assert_snapshot!(read_text(orders), @"1:0 Committed Some((1, Some(2))) w(x, 1)");
+}
