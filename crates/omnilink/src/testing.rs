@@ -219,6 +219,7 @@ impl Test {
             operations: plan.operations,
             perturbation: perturbation(&plan.perturb),
             only: None,
+            script: None,
         };
         let made = fs::create_dir_all(scratch.parent().unwrap_or(Path::new(".")));
         let ran = catch_unwind(AssertUnwindSafe(|| made.and_then(|()| drive::run(&driven, &system(), session, step))));

@@ -20,6 +20,8 @@ pub(crate) struct Hooks {
     back: unsafe extern "C" fn() -> u64,
     gate: unsafe extern "C" fn(u32),
     next: unsafe extern "C" fn() -> c_int,
+    /// An older runtime has none.
+    suppress: Option<unsafe extern "C" fn()>,
 }
 
 impl Hooks {
@@ -38,6 +40,8 @@ impl Hooks {
                 back: mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u64>(symbol(b"omnilink_sched_return\0")?),
                 gate: mem::transmute::<*mut c_void, unsafe extern "C" fn(u32)>(symbol(b"omnilink_sched_gate\0")?),
                 next: mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(symbol(b"omnilink_sched_next\0")?),
+                suppress: symbol(b"omnilink_sched_suppress\0")
+                    .map(|found| mem::transmute::<*mut c_void, unsafe extern "C" fn()>(found)),
             })
         }
     }
@@ -52,6 +56,18 @@ impl Hooks {
     pub(crate) fn settle(&self) {
         // SAFETY: as in `call`.
         unsafe { (self.settle)() }
+    }
+
+    /// Does something that is no part of the system: no memory access of it is a step.
+    pub(crate) fn apart<R>(&self, work: impl FnOnce() -> R) -> R {
+        if let Some(suppress) = self.suppress {
+            // SAFETY: as in `call`.
+            unsafe { suppress() };
+            let result = work();
+            self.settle();
+            return result;
+        }
+        work()
     }
 
     /// The step that is the return of an operation.
@@ -95,7 +111,7 @@ pub(crate) mod fake {
     }
 
     pub(crate) fn hooks() -> Hooks {
-        Hooks { call, settle, back, gate, next }
+        Hooks { call, settle, back, gate, next, suppress: None }
     }
 
     /// The calls that this thread has made.

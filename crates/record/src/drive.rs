@@ -16,6 +16,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
+use std::fs;
 use std::io;
 use std::mem;
 use std::num::NonZeroUsize;
@@ -30,6 +31,8 @@ use crate::control::Hooks;
 use crate::encode::Values;
 use crate::operation::{Begun, Call};
 use crate::recorder::{json_string, Action, Pending, Process, Recorder};
+use crate::script;
+pub use crate::script::{Argument, BadLine, Line, Scripted, Value};
 
 /// The parameters of a run, and the directory of its trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +49,8 @@ pub struct Plan {
     pub perturbation: Perturbation,
     /// The operations to make, if not all: other threads are not started, and other operations are left out.
     pub only: Option<Only>,
+    /// A file with the calls to make, in place of those that the seed, the threads and the numbers of operations stand for.
+    pub script: Option<PathBuf>,
 }
 
 /// Some operations of some threads, such as `0:1,3 2:0`: operations 1 and 3 of thread 0, and operation 0 of thread 2.
@@ -122,9 +127,9 @@ impl fmt::Display for BadPlan {
 impl std::error::Error for BadPlan {}
 
 impl Plan {
-    /// Reads `OMNILINK_TRACE`, `OMNILINK_SEED`, `OMNILINK_THREADS`, `OMNILINK_OPS`, `OMNILINK_PERTURB` and
-    /// `OMNILINK_ONLY`. Variables that are not set, or empty, default to `trace`, 0, 2, 100, no perturbation and all
-    /// operations.
+    /// Reads `OMNILINK_TRACE`, `OMNILINK_SEED`, `OMNILINK_THREADS`, `OMNILINK_OPS`, `OMNILINK_PERTURB`,
+    /// `OMNILINK_ONLY` and `OMNILINK_SCRIPT`. Variables that are not set, or empty, default to `trace`, 0, 2, 100, no
+    /// perturbation, all operations and no script.
     ///
     /// # Errors
     ///
@@ -151,6 +156,7 @@ impl Plan {
                 None => None,
                 some => Some(parse("OMNILINK_ONLY", |_| some.clone(), Only(Vec::new()), "a list such as `0:1,3 2:0`")?),
             },
+            script: given("OMNILINK_SCRIPT").map(PathBuf::from),
         })
     }
 }
@@ -260,7 +266,8 @@ pub fn repeat<E>(mut body: impl FnMut() -> Result<(), E>) -> Result<(), E> {
 ///
 /// # Errors
 ///
-/// If the trace cannot be created or was deleted while it was written, or a thread cannot be started.
+/// If the trace cannot be created or was deleted while it was written, a thread cannot be started, or the plan has a
+/// script: only [`run_calls`] follows one.
 ///
 /// # Panics
 ///
@@ -271,22 +278,123 @@ pub fn run<S: Sync, L>(
     session: impl Fn(&S, usize) -> L + Sync,
     step: impl Fn(&S, &mut L, &mut Client) + Sync,
 ) -> io::Result<()> {
-    let hooks = Hooks::find();
-    let perturbation = if hooks.is_some() { Perturbation::default() } else { plan.perturbation.clone() };
-    let mut meta = vec![
-        ("seed", plan.seed.to_string()),
-        ("threads", plan.threads.to_string()),
-        ("operations", plan.operations.to_string()),
-        ("perturb", json_string(&perturbation.to_string())),
-    ];
-    meta.extend(plan.only.as_ref().map(|only| ("only", json_string(&only.to_string()))));
-    let recorder = Recorder::with_manifest(&plan.trace, Clock::system()?, &meta)?;
+    if let Some(script) = &plan.script {
+        let message = format!("`{}`: this harness draws its calls by itself, and follows no script", script.display());
+        return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+    }
+    let step = |system: &S, local: &mut L, client: &mut Client, operation: usize| {
+        client.draw.begin(operation, plan.operations);
+        step(system, local, client);
+    };
+    run_work(plan, &plan.recorder()?, plan.drawn(), system, session, step)
+}
+
+/// A call to make, or the number of one to draw.
+enum Work<C> {
+    Draw(usize),
+    Make(C),
+}
+
+/// The same with calls that a script can name: `draw` chooses a call, unless the plan has a script, and `make` makes and
+/// records it. If `draw` returns `None`, no call is allowed. The file `script` of the trace lists the calls.
+///
+/// # Errors
+///
+/// As [`run`], or if the script cannot be read.
+///
+/// # Panics
+///
+/// If `session`, `draw` or `make` panics.
+pub fn run_calls<S: Sync, L, C: Scripted + Sync>(
+    plan: &Plan,
+    system: &S,
+    session: impl Fn(&S, usize) -> L + Sync,
+    draw: impl Fn(&S, &L, &mut Draw) -> Option<C> + Sync,
+    make: impl Fn(&S, &mut L, &mut Client, C) + Sync,
+) -> io::Result<()> {
+    let work: Vec<(usize, Vec<Work<C>>)> = match &plan.script {
+        Some(path) => {
+            let wrong = |error: String| format!("{}: {error}", path.display());
+            let text =
+                fs::read_to_string(path).map_err(|error| io::Error::new(error.kind(), wrong(error.to_string())))?;
+            let calls = script::read(&text)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, wrong(error.to_string())))?;
+            calls.into_iter().map(|(thread, of)| (thread, of.into_iter().map(Work::Make).collect())).collect()
+        }
+        None => {
+            let drawn = plan.drawn().into_iter();
+            drawn.map(|(thread, of)| (thread, of.into_iter().map(Work::Draw).collect())).collect()
+        }
+    };
+    let recorder = plan.recorder()?;
+    let writer = script::Writer::create(&plan.trace, Hooks::find())?;
+    let session = |system: &S, thread: usize| (session(system, thread), writer.thread(thread));
+    let step = |system: &S, (local, made): &mut (L, script::Made<'_, C>), client: &mut Client, work: Work<C>| {
+        let call = match work {
+            Work::Make(call) => Some(call),
+            Work::Draw(operation) => {
+                client.draw.begin(operation, plan.operations);
+                draw(system, local, &mut client.draw)
+            }
+        };
+        if let Some(call) = call {
+            made.add(call);
+            make(system, local, client, call);
+        }
+    };
+    run_work(plan, &recorder, work, system, session, step)?;
+    writer.finish()
+}
+
+impl Plan {
+    /// The operations to draw, by thread.
+    fn drawn(&self) -> Vec<(usize, Vec<usize>)> {
+        let is_started = |thread: &usize| self.only.as_ref().map_or(true, |only| only.has_thread(*thread));
+        let operations = |thread: usize| {
+            let is_made = |operation: &usize| self.only.as_ref().map_or(true, |only| only.has(thread, *operation));
+            (thread, (0..self.operations).filter(is_made).collect())
+        };
+        (0..self.threads).filter(is_started).map(operations).collect()
+    }
+
+    /// The perturbation; none under control, where the runtime chooses the thread of each step.
+    fn perturbation_here(&self) -> Perturbation {
+        Hooks::find().map_or_else(|| self.perturbation.clone(), |_| Perturbation::default())
+    }
+
+    /// Creates the trace.
+    fn recorder(&self) -> io::Result<Recorder> {
+        let number = |name, number: u64| (name, number.to_string());
+        let mut notes = match &self.script {
+            Some(script) => vec![("script", json_string(&script.to_string_lossy()))],
+            None => vec![
+                number("seed", self.seed),
+                number("threads", self.threads as u64),
+                number("operations", self.operations as u64),
+            ],
+        };
+        notes.push(("perturb", json_string(&self.perturbation_here().to_string())));
+        notes.extend(self.only.as_ref().map(|only| ("only", json_string(&only.to_string()))));
+        Recorder::with_manifest(&self.trace, Clock::system()?, &notes)
+    }
+}
+
+/// Does the work of each thread, which is the process of the same number, after all threads have created their private
+/// state.
+fn run_work<S: Sync, L, W: Send>(
+    plan: &Plan,
+    recorder: &Recorder,
+    work: Vec<(usize, Vec<W>)>,
+    system: &S,
+    session: impl Fn(&S, usize) -> L + Sync,
+    step: impl Fn(&S, &mut L, &mut Client, W) + Sync,
+) -> io::Result<()> {
+    let (hooks, perturbation) = (Hooks::find(), plan.perturbation_here());
     let client = |thread: usize| {
         let process = recorder.process(&thread.to_string())?;
         Ok(Client::new(plan, thread, process, perturbation.clone()))
     };
-    let is_started = |thread: &usize| plan.only.as_ref().map_or(true, |only| only.has_thread(*thread));
-    let clients = (0..plan.threads).filter(is_started).map(client).collect::<io::Result<Vec<Client>>>()?;
+    let clients = work.iter().map(|(thread, _)| client(*thread)).collect::<io::Result<Vec<Client>>>()?;
     let (gate, is_over) = (Gate::new(clients.len(), hooks), AtomicBool::new(false));
     let entries = gate.entries();
     thread::scope(|scope| {
@@ -299,7 +407,7 @@ pub fn run<S: Sync, L>(
             };
             thread::Builder::new().spawn_scoped(scope, burn)?;
         }
-        let work = clients.into_iter().zip(entries).map(|(mut client, entry)| {
+        let work = clients.into_iter().zip(work).zip(entries).map(|((mut client, (_, work)), entry)| {
             let (session, step, is_pinned) = (&session, &step, perturbation.pin);
             move || {
                 if is_pinned {
@@ -307,11 +415,8 @@ pub fn run<S: Sync, L>(
                 }
                 let mut local = session(system, client.thread);
                 entry.wait();
-                let is_made =
-                    |operation: &usize| plan.only.as_ref().map_or(true, |only| only.has(client.thread, *operation));
-                for operation in (0..plan.operations).filter(is_made).collect::<Vec<_>>() {
-                    client.draw.begin(operation, plan.operations);
-                    step(system, &mut local, &mut client);
+                for work in work {
+                    step(system, &mut local, &mut client, work);
                 }
                 client // One thread releases the data that clients share: that is not part of the system.
             }

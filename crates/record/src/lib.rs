@@ -74,6 +74,7 @@ mod encode;
 pub mod object;
 mod operation;
 mod recorder;
+mod script;
 mod segment;
 
 pub use crate::clock::{Clock, CounterClock, ManualClock};

@@ -286,7 +286,8 @@ fn a_plan_is_run_on_threads() {
     let directory = tempfile::tempdir().unwrap();
     let run = |name: &str, perturbation: Perturbation| {
         let trace = directory.path().join(name);
-        let plan = Plan { trace: trace.clone(), seed: 7, threads: 3, operations: 40, perturbation, only: None };
+        let plan =
+            Plan { trace: trace.clone(), seed: 7, threads: 3, operations: 40, perturbation, only: None, script: None };
         let session = |_: &(), thread| thread;
         drive::run(&plan, &(), session, |_, local, client| {
             assert_eq!(*local, client.thread());

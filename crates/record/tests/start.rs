@@ -76,6 +76,7 @@ fn run(trace: PathBuf) {
         operations: OPERATIONS,
         perturbation: Perturbation::default(),
         only: None,
+        script: None,
     };
     let result = drive::run(&plan, &(), |_, _| (), |_, _, client| client.call(&STEP, ()).done(()));
     assert_eq!(result.unwrap_err().kind(), io::ErrorKind::WouldBlock);

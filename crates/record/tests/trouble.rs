@@ -97,6 +97,7 @@ fn a_deleted_recording_is_an_error_or_is_said() {
         operations: 1,
         perturbation: Perturbation::default(),
         only: None,
+        script: None,
     };
     let delete = |_: &(), _: &mut (), client: &mut drive::Client| {
         client.call(&PUT, (1,)).done((2,));

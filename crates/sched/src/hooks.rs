@@ -35,6 +35,15 @@ fn border(kind: Kind) -> u64 {
     baton::steps()
 }
 
+/// The thread does something that is no part of the system: no memory access from here until [`omnilink_sched_settle`] is
+/// a step. Nothing is a step by this call.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub(crate) extern "C-unwind" fn omnilink_sched_suppress() {
+    if baton::is_controlled() {
+        baton::suppress_steps();
+    }
+}
+
 /// The call or return has been recorded.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub(crate) extern "C-unwind" fn omnilink_sched_settle() {

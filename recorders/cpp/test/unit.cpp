@@ -304,6 +304,112 @@ void draws() {
   check("perturbation", Perturbation::parse("pin, crowd=2,nap=50,yield=4").text(), "yield=4,nap=50,pin,crowd=2");
 }
 
+// A call with an argument of each type.
+struct Put {
+  std::int64_t key;
+  const char* text;
+  std::vector<std::int64_t> list;
+  bool flag;
+  std::optional<std::int64_t> maybe;
+};
+
+Put read_put(Line& line) {
+  if (line.call() != "Put") line.unknown({"Put"});
+  return Put{line.take<std::int64_t>("key"), line.take<const char*>("text"),
+             line.take<std::vector<std::int64_t>>("list"), line.take<bool>("flag"),
+             line.take<std::optional<std::int64_t>>("maybe")};
+}
+
+void write_put(const Put& put, Line& line) {
+  line.set_call("Put");
+  line.add("key", put.key);
+  line.add("text", put.text);
+  line.add("list", put.list);
+  line.add("flag", put.flag);
+  line.add("maybe", put.maybe);
+}
+
+// The same lines, and the same errors, as those of the Rust driver.
+void scripts(const std::string& root) {
+  std::filesystem::create_directories(root);
+  const std::string path = root + "/script";
+  const auto read = [&](const std::string& lines) -> std::string {
+    std::ofstream(path) << lines;
+    std::string shown;
+    try {
+      for (const auto& [thread, calls] : detail::read_script<Put>(path, read_put)) {
+        for (const Put& call : calls) {
+          Line line;
+          write_put(call, line);
+          shown += "T" + std::to_string(thread) + " " + line.text() + "\n";
+        }
+      }
+    } catch (const std::runtime_error& error) {
+      shown = error.what();
+      shown = shown.substr(shown.find("script: ") + 8);
+    }
+    return shown;
+  };
+  const std::string header = "omnilink-script 1\n";
+  const std::string one = R"(T3 Put key=-9223372036854775808 text="a b=\"c\" \\ # \u000a \u0001 é 😀" list=[1, -2] flag=true maybe=7)";
+  const std::string two = R"(T0 Put key=1 text="" list=[] flag=false maybe=null)";
+  check("as written", read(header + "\n" + one + "\n# then\n" + two + "\n"), two + "\n" + one + "\n");
+  check("escapes", read(header + R"(  T0   Put maybe=1 list=[ 1 , 2 ] flag=true text="\u00e9\ud83d\ude00\/\t" key=1 )"),
+        "T0 Put key=1 text=\"é😀/\\u0009\" list=[1, 2] flag=true maybe=1\n");
+  check("header", read("omnilink-script 2\n"), "line 1: expected `omnilink-script 1`, found `omnilink-script 2`");
+  check("nothing", read(""), "line 1: expected `omnilink-script 1`, found ``");
+  check("thread", read(header + "Put"), "line 2: expected a thread such as `T0`, found `Put`");
+  check("call", read(header + "T0 Get"), "line 2: unrecognized call `Get` (expected `Put`)");
+  check("missing", read(header + "T0 Put key=1"), "line 2: `Put` needs the argument `text`");
+  check("unknown", read(header + two + " x=1"), "line 2: `Put` has no argument `x`");
+  check("twice", read(header + "T0 Put key=1 key=2"), "line 2: `key` occurs twice");
+  check("no name", read(header + "T0 Put 1"), "line 2: expected an argument such as `key=1`, found `1`");
+  check("type", read(header + "T0 Put key=1.5"), "line 2: expected an integer as `key`, found `1.5`");
+  check("large", read(header + "T0 Put key=9223372036854775808"),
+        "line 2: expected an integer as `key`, found `9223372036854775808`");
+  check("string", read(header + "T0 Put key=1 text=\"a"), "line 2: expected a string as `text`, found `\"a`");
+  check("list", read(header + "T0 Put key=1 text=\"\" list=[1,true]"),
+        "line 2: expected a list with an integer as each element as `list`, found `[1,true]`");
+}
+
+// A run writes its calls, and its script makes them again.
+void scripted_runs(const std::string& root) {
+  const auto run = [&](const std::string& name, const std::string& script) {
+    Plan plan;
+    plan.trace = root + "/" + name;
+    plan.seed = 7;
+    plan.threads = 3;
+    plan.operations = 20;
+    plan.script = script;
+    std::filesystem::remove_all(plan.trace);
+    std::atomic<int> sum{0};
+    run_calls<std::int64_t>(
+        plan, sum, [](std::atomic<int>&, std::size_t) { return 0; },
+        [](std::atomic<int>&, int, Draw& draw) -> std::optional<std::int64_t> {
+          if (draw.below(4) == 0) return std::nullopt;
+          return draw.range(-5, 5);
+        },
+        [](std::atomic<int>& shared, int, Client& client, std::int64_t by) {
+          auto call = client.call(GET, by);
+          shared += static_cast<int>(by);
+          call.done(1);
+        },
+        [](Line& line) { return line.take<std::int64_t>("by"); },
+        [](std::int64_t by, Line& line) {
+          line.set_call("Add");
+          line.add("by", by);
+        });
+    std::ifstream file(plan.trace + "/script");
+    return std::string{std::istreambuf_iterator<char>(file), {}} + "sum " + std::to_string(sum.load());
+  };
+  const std::string drawn = run("drawn", "");
+  check("number of calls", std::count(drawn.begin(), drawn.end(), '\n') > 30, true);
+  check("again", run("again", root + "/drawn/script"), drawn);
+  std::ofstream(root + "/edited") << "omnilink-script 1\nT4 Add by=2\nT1 Add by=5\nT4 Add by=3\n";
+  check("edited", run("edited-trace", root + "/edited"),
+        "omnilink-script 1\nT1 Add by=5\nT4 Add by=2\nT4 Add by=3\nsum 10");
+}
+
 // The error, or the plan as rendered by `show`, with a variable set.
 template <class Show>
 std::string with_variable(const char* variable, const char* value, const Show& show) {
@@ -409,6 +515,8 @@ int main(int count, char** arguments) {
   full_disk(root);
   deleted(root);
   draws();
+  scripts(root);
+  scripted_runs(root);
   variables();
   clocks();
   return failures == 0 ? 0 : 1;

@@ -24,6 +24,7 @@
 //   OMNILINK_OPS      the number of operations of each thread [default: 100]
 //   OMNILINK_PERTURB  perturbations of the threads: any of `yield=N`, `nap=N`, `pin`, `crowd=N`, separated by commas
 //   OMNILINK_ONLY     the operations to make, such as `0:1,3 2:0`: 1 and 3 of thread 0, 0 of thread 2 [default: all]
+//   OMNILINK_SCRIPT   a file with the calls to make instead, for `run_calls`; see script.hpp [default: none]
 //
 // The same seed draws the same inputs here and in the Rust driver. Each operation draws from a generator of its own, so
 // its inputs stay the same if other operations are left out. Perturbations are drawn from a separate generator,
@@ -57,6 +58,7 @@
 #include "control.hpp"
 #include "error.hpp"
 #include "recorder.hpp"
+#include "script.hpp"
 
 namespace omnilink {
 
@@ -177,6 +179,7 @@ struct Plan {
   std::size_t operations = 100;  // Of each thread.
   Perturbation perturbation;
   std::optional<Only> only;  // The operations to make, if not all.
+  std::string script;        // A file with the calls to make instead, if not empty.
 
   bool has_thread(std::size_t thread) const { return !only || only->has_thread(thread); }
   bool has(std::size_t thread, std::size_t operation) const { return !only || only->has(thread, operation); }
@@ -192,6 +195,7 @@ struct Plan {
     plan.operations = static_cast<std::size_t>(number("OMNILINK_OPS", "100"));
     plan.perturbation = Perturbation::parse(detail::variable_or("OMNILINK_PERTURB", ""));
     if (const std::string_view only = detail::variable_or("OMNILINK_ONLY", ""); !only.empty()) plan.only = Only(only);
+    plan.script = detail::variable_or("OMNILINK_SCRIPT", "");
     if (plan.threads == 0) detail::fail("OMNILINK_THREADS is 0, expected at least one thread");
     return plan;
   }
@@ -359,7 +363,9 @@ inline void stay_on_processor(std::size_t thread) {
 // The data that the threads of a run share besides the system.
 class Crew {
  public:
-  Crew(const Plan& plan, std::vector<Client>& clients) : plan_(plan), clients_(clients) {}
+  // `counts` has the number of calls of each client, if a script has them.
+  Crew(const Plan& plan, std::vector<Client>& clients, std::vector<std::size_t> counts = {})
+      : plan_(plan), clients_(clients), counts_(std::move(counts)) {}
 
   template <class System, class Session, class Step>
   void run(System& system, const Session& session, const Step& step) {
@@ -389,8 +395,10 @@ class Crew {
     if (plan_.perturbation.pin) stay_on_processor(client.thread());
     auto own = make(session, system, client);
     meet();
-    for (std::size_t i = 0; i < plan_.operations; ++i) {
-      if (!plan_.has(client.thread(), i)) continue;
+    const bool is_scripted = !counts_.empty();
+    const std::size_t count = is_scripted ? counts_[static_cast<std::size_t>(&client - clients_.data())] : plan_.operations;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_scripted && !plan_.has(client.thread(), i)) continue;
       client.draw().begin(i, plan_.operations);
       step(system, own, client);
     }
@@ -434,6 +442,7 @@ class Crew {
 
   const Plan& plan_;
   std::vector<Client>& clients_;
+  const std::vector<std::size_t> counts_;
   std::atomic<std::size_t> waiting_{0};
   std::atomic<bool> is_over_{false};
   std::atomic<bool> has_failed_{false};
@@ -442,23 +451,115 @@ class Crew {
 
 }  // namespace detail
 
+namespace detail {
+
+// A trace for a run, and its clients.
+struct Recording {
+  Recorder recorder;
+  std::vector<Client> clients;
+
+  Recording(const Plan& plan, const std::vector<std::size_t>& threads)
+      : recorder(Recorder::create(plan.trace, Clock::best(), meta(plan))) {
+    for (const std::size_t thread : threads) clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
+  }
+
+  static std::string meta(const Plan& plan) {
+    const std::string drawn = "\"seed\": " + std::to_string(plan.seed) + ", \"threads\": " +
+                              std::to_string(plan.threads) + ", \"operations\": " + std::to_string(plan.operations);
+    return "{" + (plan.script.empty() ? drawn : "\"script\": " + json(plan.script.c_str())) + ", \"perturb\": \"" +
+           plan.perturbation.text() + "\"" + (plan.only ? ", \"only\": \"" + plan.only->text() + "\"}" : "}");
+  }
+};
+
+// The plan as it is here: under control the runtime decides which thread runs.
+inline Plan plan_here(Plan plan) {
+  if (is_controlled()) plan.perturbation = {};
+  return plan;
+}
+
+// The threads that make an operation of a plan.
+inline std::vector<std::size_t> threads_of(const Plan& plan) {
+  std::vector<std::size_t> threads;
+  for (std::size_t thread = 0; thread < plan.threads; ++thread) {
+    if (plan.has_thread(thread)) threads.push_back(thread);
+  }
+  return threads;
+}
+
+}  // namespace detail
+
 // Runs `step(system, own, client)` `plan.operations` times on each thread, where `own` is the result of
 // `session(system, thread)` for that thread. Processes are named after threads: `0`, `1`, and so on.
 template <class System, class Session, class Step>
 void run(const Plan& wanted, System& system, const Session& session, const Step& step) {
-  Plan plan = wanted;
-  if (detail::is_controlled()) plan.perturbation = {};
-  const std::string meta = "{\"seed\": " + std::to_string(plan.seed) + ", \"threads\": " +
-                           std::to_string(plan.threads) + ", \"operations\": " + std::to_string(plan.operations) +
-                           ", \"perturb\": \"" + plan.perturbation.text() + "\"" +
-                           (plan.only ? ", \"only\": \"" + plan.only->text() + "\"}" : "}");
-  const Recorder recorder = Recorder::create(plan.trace, Clock::best(), meta);
-  std::vector<Client> clients;
-  for (std::size_t thread = 0; thread < plan.threads; ++thread) {
-    if (plan.has_thread(thread)) clients.emplace_back(plan, thread, recorder.process(std::to_string(thread)));
+  const Plan plan = detail::plan_here(wanted);
+  if (!plan.script.empty()) {
+    detail::fail(plan.script + ": this harness draws its calls by itself, and follows no script");
   }
-  detail::Crew(plan, clients).run(system, session, step);
-  for (Client& client : clients) client.close();
+  detail::Recording recording(plan, detail::threads_of(plan));
+  detail::Crew(plan, recording.clients).run(system, session, step);
+  for (Client& client : recording.clients) client.close();
+}
+
+// The same with calls that a script can name. `draw(system, own, client.draw())` is the next call, or none if no call is
+// allowed; if the plan has a script, its lines are the calls. `make(system, own, client, call)` makes and records it.
+// `read(line)` makes a call of a line, and `write(call, line)` a line of a call. The file `script` of the trace lists the
+// calls.
+template <class Call, class System, class Session, class Draw, class Make, class Read, class Write>
+void run_calls(const Plan& wanted, System& system, const Session& session, const Draw& draw, const Make& make,
+               const Read& read, const Write& write) {
+  const Plan plan = detail::plan_here(wanted);
+  detail::Calls<Call> calls;  // Of each client: those of the script, or those that it made.
+  std::vector<std::size_t> counts;
+  if (plan.script.empty()) {
+    for (const std::size_t thread : detail::threads_of(plan)) calls.emplace_back(thread, std::vector<Call>());
+  } else {
+    calls = detail::read_script<Call>(plan.script, read);
+    for (const auto& of : calls) counts.push_back(of.second.size());
+  }
+  std::vector<std::size_t> threads;
+  for (const auto& of : calls) threads.push_back(of.first);
+  detail::Recording recording(plan, threads);
+  detail::ScriptWriter writer(plan.trace);
+  struct Own {
+    decltype(session(system, std::size_t{})) state;
+    std::vector<Call>& calls;
+    std::size_t next = 0;
+  };
+  const auto begin = [&](System& shared, std::size_t thread) {
+    const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& of) { return of.first == thread; });
+    return Own{session(shared, thread), found->second};
+  };
+  const auto step = [&](System& shared, Own& own, Client& client) {
+    const bool is_scripted = !counts.empty();
+    const std::optional<Call> call =
+        is_scripted ? std::optional<Call>(own.calls[own.next++]) : draw(shared, own.state, client.draw());
+    if (!call) return;
+    if (detail::is_controlled()) {
+      writer.add(client.thread(), *call, write);
+    } else if (!is_scripted) {
+      own.calls.push_back(*call);
+    }
+    make(shared, own.state, client, *call);
+  };
+  const auto finish = [&] {
+    if (detail::is_controlled()) return;
+    for (const auto& [thread, made] : calls) {
+      for (const Call& call : made) writer.add(thread, call, write);
+    }
+  };
+#ifdef __cpp_exceptions
+  try {
+    detail::Crew(plan, recording.clients, counts).run(system, begin, step);
+  } catch (...) {
+    finish();
+    throw;
+  }
+#else
+  detail::Crew(plan, recording.clients, counts).run(system, begin, step);
+#endif
+  finish();
+  for (Client& client : recording.clients) client.close();
 }
 
 // Runs `body` once, or, in a program under control, as often as the driver asks. `body` creates its own system, reads
