@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use crate::names::{Scope, camel, outcome, snake};
-use crate::plan::{Call, Field, Outcome, Plan};
+use crate::plan::{Argument, Call, Field, Outcome, Plan};
 use crate::values::{Literal, Source, Type};
 use crate::{Files, header};
 
@@ -118,11 +118,24 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Types and functions that a generated file has besides those of calls.
-const TYPES: &[&str] = &["Call", "Defaults", "Session", "Subject", "System", "kUnsupported"];
+const TYPES: &[&str] = &["Call", "Defaults", "Input", "Session", "Subject", "System", "kUnsupported"];
 
-/// Names in scope where a call is made.
-const LOCALS: &[&str] =
-    &["call", "client", "omnilink", "operations", "said", "session", "std", "step", "system", "weights"];
+/// Names in scope where a call is drawn, made, read or written.
+const LOCALS: &[&str] = &[
+    "call",
+    "client",
+    "input",
+    "line",
+    "omnilink",
+    "operations",
+    "random",
+    "said",
+    "session",
+    "std",
+    "system",
+    "weight",
+    "weights",
+];
 
 /// Writes the two files.
 pub fn files(plan: &Plan) -> Files {
@@ -141,6 +154,8 @@ struct Names {
     /// The name of the type that the function returns, if it has its own.
     kind: String,
     variant: String,
+    /// The type of the call with its arguments.
+    input: String,
     arguments: Vec<String>,
     outcomes: Vec<OutcomeNames>,
 }
@@ -170,7 +185,11 @@ fn names(plan: &Plan) -> Vec<Names> {
             });
         }
         let (method, variant) = (methods.reserve(snake(&call.name)), variants.reserve(camel(&call.name)));
-        names.push(Names { method, kind, variant, arguments, outcomes });
+        names.push(Names { method, kind, variant, input: String::new(), arguments, outcomes });
+    }
+    // After all others, which users write.
+    for names in &mut names {
+        names.input = kinds.reserve(format!("{}Input", names.kind));
     }
     names
 }
@@ -229,7 +248,11 @@ fn operations(plan: &Plan, names: &[Names]) -> String {
 };
 ",
     );
-    text.push_str(&step(plan, names));
+    text.push_str(&inputs(plan, names));
+    text.push_str(&draw(plan, names));
+    text.push_str(&make(plan, names));
+    text.push_str(&read(plan, names));
+    text.push_str(&write(plan, names));
     text + RUN
 }
 
@@ -260,9 +283,13 @@ const RUN: &str = "
 // Makes all calls that a plan asks for, from all its threads, and records them.
 template <class System>
 void run(const omnilink::Plan& plan, System& system) {
-  omnilink::run(
+  omnilink::run_calls<Input>(
       plan, system, [](System& shared, std::size_t thread) { return shared.session(thread); },
-      [](System& shared, auto& session, omnilink::Client& client) { step(shared, session, client); });
+      [](System& shared, auto& session, omnilink::Draw& random) { return draw(shared, session, random); },
+      [](System& shared, auto& session, omnilink::Client& client, const Input& input) {
+        make(shared, session, client, input);
+      },
+      read, write);
 }
 
 // Placeholder for a function to fill in: exits the harness when called.
@@ -343,13 +370,33 @@ fn signature(call: &Call, names: &Names, naming: Naming, end: &str) -> String {
     format!("{returned} {}({items}){end}", names.method)
 }
 
-/// The function that makes one call.
-fn step(plan: &Plan, names: &[Names]) -> String {
+/// The types of calls with their arguments.
+fn inputs(plan: &Plan, names: &[Names]) -> String {
+    let mut text = String::new();
+    for (call, names) in plan.calls.iter().zip(names) {
+        let _ = writeln!(text, "\n// The arguments of `{}`.", names.method);
+        if call.arguments.is_empty() {
+            let _ = writeln!(text, "struct {} {{}};", names.input);
+            continue;
+        }
+        let _ = writeln!(text, "struct {} {{", names.input);
+        for (argument, name) in call.arguments.iter().zip(&names.arguments) {
+            let _ = writeln!(text, "  {} {name};", argument_type(&argument.field.kind));
+        }
+        text.push_str("};\n");
+    }
+    let kinds = list(names.iter().map(|names| names.input.clone()));
+    let _ = writeln!(text, "\n// A call with its arguments.\nusing Input = std::variant<{kinds}>;");
+    text
+}
+
+/// The function that draws a call.
+fn draw(plan: &Plan, names: &[Names]) -> String {
     let mut text = format!(
         "
-// Draws a call, makes it, and records it. Does nothing if no call is allowed.
+// Draws a call. There is none if no call is allowed.
 template <class System, class Session>
-void step(System& system, Session& session, omnilink::Client& client) {{
+std::optional<Input> draw(System& system, Session& session, omnilink::Draw& random) {{
   const auto weight = [&](Call call, std::uint32_t often) {{ return system.allows(session, call) ? often : 0U; }};
   const std::array<std::uint32_t, {}> weights{{
 ",
@@ -360,21 +407,84 @@ void step(System& system, Session& session, omnilink::Client& client) {{
     }
     text.push_str(
         "  };
-  if (std::all_of(weights.begin(), weights.end(), [](std::uint32_t often) { return often == 0; })) return;
-  switch (static_cast<Call>(client.draw().weighted(weights))) {
+  if (std::all_of(weights.begin(), weights.end(), [](std::uint32_t often) { return often == 0; })) return std::nullopt;
+  switch (static_cast<Call>(random.weighted(weights))) {
 ",
     );
     for (call, names) in plan.calls.iter().zip(names) {
-        text.push_str(&case(call, names));
+        if call.arguments.is_empty() {
+            let _ = writeln!(text, "    case Call::{}:\n      return {}{{}};", names.variant, names.input);
+            continue;
+        }
+        let _ = writeln!(text, "    case Call::{}: {{", names.variant);
+        for (argument, name) in call.arguments.iter().zip(&names.arguments) {
+            text.push_str(&draw_argument(name, &argument.field.kind, &argument.source));
+        }
+        let _ = writeln!(text, "      return {}{{{}}};\n    }}", names.input, list(names.arguments.iter().cloned()));
+    }
+    text + "  }\n  return std::nullopt;\n}\n"
+}
+
+/// Binds the arguments of a call.
+fn bound(place: usize, names: &Names) -> String {
+    match list(names.arguments.iter().cloned()) {
+        none if none.is_empty() => String::new(),
+        arguments => format!("      const auto& [{arguments}] = std::get<{place}>(input);\n"),
+    }
+}
+
+/// The function that makes a call of a line of a script.
+fn read(plan: &Plan, names: &[Names]) -> String {
+    let mut text =
+        "\n// The call that a line of a script names.\ninline Input read(omnilink::Line& line) {\n".to_owned();
+    for (call, names) in plan.calls.iter().zip(names) {
+        let take = |argument: &Argument| {
+            let Field { name, kind, .. } = &argument.field;
+            format!("line.take<{}>({})", argument_type(kind), string(name))
+        };
+        let arguments = list(call.arguments.iter().map(take));
+        let _ = writeln!(text, "  if (line.call() == {}) return {}{{{arguments}}};", string(&call.name), names.input);
+    }
+    let known = list(plan.calls.iter().map(|call| string(&call.name)));
+    text + &format!("  line.unknown({{{known}}});\n}}\n")
+}
+
+/// The function that makes a line of a script of a call.
+fn write(plan: &Plan, names: &[Names]) -> String {
+    let mut text = "
+// A call as a line of a script.
+inline void write(const Input& input, omnilink::Line& line) {
+  switch (input.index()) {
+"
+    .to_owned();
+    for (place, (call, names)) in plan.calls.iter().zip(names).enumerate() {
+        let _ = write!(text, "    case {place}: {{\n{}", bound(place, names));
+        let _ = writeln!(text, "      line.set_call({});", string(&call.name));
+        for (argument, name) in call.arguments.iter().zip(&names.arguments) {
+            let _ = writeln!(text, "      line.add({}, {name});", string(&argument.field.name));
+        }
+        text.push_str("      break;\n    }\n");
     }
     text + "  }\n}\n"
 }
 
-fn case(call: &Call, names: &Names) -> String {
-    let mut text = format!("    case Call::{}: {{\n", names.variant);
-    for (argument, name) in call.arguments.iter().zip(&names.arguments) {
-        text.push_str(&draw(name, &argument.field.kind, &argument.source));
+/// The function that makes a call.
+fn make(plan: &Plan, names: &[Names]) -> String {
+    let mut text = "
+// Makes a call, and records it.
+template <class System, class Session>
+void make(System& system, Session& session, omnilink::Client& client, const Input& input) {
+  switch (input.index()) {
+"
+    .to_owned();
+    for (place, (call, names)) in plan.calls.iter().zip(names).enumerate() {
+        text.push_str(&case(place, call, names));
     }
+    text + "  }\n}\n"
+}
+
+fn case(place: usize, call: &Call, names: &Names) -> String {
+    let mut text = format!("    case {place}: {{\n{}", bound(place, names));
     let of_outcome = |outcome: &Outcome| {
         let names = outcome.arguments.iter().map(|(place, _)| names.arguments[*place].clone());
         names.collect::<Vec<_>>()
@@ -420,26 +530,26 @@ fn tuple(items: String) -> String {
 }
 
 /// Draws a value for an argument.
-fn draw(name: &str, kind: &Type, source: &Source) -> String {
+fn draw_argument(name: &str, kind: &Type, source: &Source) -> String {
     let declared = argument_type(kind);
     let constant = match kind {
         Type::String => "const char* const".to_owned(),
         _ => format!("const {declared}"),
     };
     match source {
-        Source::Fresh => format!("      {constant} {name} = client.draw().fresh();\n"),
+        Source::Fresh => format!("      {constant} {name} = random.fresh();\n"),
         Source::Range(low, high) => {
             let (low, high) = (integer(*low), integer(*high));
-            format!("      {constant} {name} = client.draw().range({low}, {high});\n")
+            format!("      {constant} {name} = random.range({low}, {high});\n")
         }
         Source::OneOf(of) => {
             let items = list(of.iter().map(|literal| self::literal(literal, kind)));
             match kind {
                 Type::Sequence(_) => format!(
                     "      static const std::vector<{declared}> {name}_values{{{items}}};\n      \
-                     const {declared}& {name} = client.draw().one_of({name}_values);\n"
+                     const {declared}& {name} = random.one_of({name}_values);\n"
                 ),
-                _ => format!("      {constant} {name} = client.draw().one_of<{declared}>({{{items}}});\n"),
+                _ => format!("      {constant} {name} = random.one_of<{declared}>({{{items}}});\n"),
             }
         }
     }

@@ -11,39 +11,19 @@ use std::collections::BTreeMap;
 use omnilink_history::Value as Recorded;
 use omnilink_settings::Settings;
 use omnilink_tla::datum::World;
-use omnilink_tla::error::EvalError;
-use omnilink_tla::machine::{Label, Machine, State};
+use omnilink_tla::machine::{Machine, State};
 use omnilink_tla::program::Program;
-use omnilink_tla::value::Value;
 use omnilink_validate::recorded;
-use thiserror::Error;
 
-use crate::calls::{PROCESS, find_nil};
+use crate::input::{Input, OutcomeStep, StepReader};
+use crate::lost::{Lost, MOST_STATES};
 use crate::plan::Plan;
 
-/// The maximum number of possible states.
-pub const MOST_STATES: usize = 10_000;
-
-/// A call with its arguments.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Input {
-    /// Its name in the plan.
-    pub call: String,
-    /// The process that makes it, if the specification names processes.
-    pub process: Option<Recorded>,
-    /// Its arguments, by the names in the plan.
-    pub arguments: BTreeMap<String, Recorded>,
-}
-
-/// A step that the specification allows: an outcome of a call.
+/// A step that the specification allows.
 #[derive(Debug, Clone)]
 pub struct Allowed {
-    /// The call.
-    pub input: Input,
-    /// The recorded name of the outcome.
-    pub outcome: String,
-    /// Its results, by recorded name.
-    pub results: BTreeMap<String, Recorded>,
+    /// The outcome of a call that it is.
+    pub step: OutcomeStep,
     /// True if the constraints exclude the step or the state.
     is_excluded: bool,
     /// The place of the state before it among the possible ones.
@@ -51,35 +31,10 @@ pub struct Allowed {
     to: State,
 }
 
-/// Why the specification cannot be followed.
-#[derive(Debug, Error)]
-pub enum Lost {
-    /// An evaluation failed.
-    #[error("{}", .0.message)]
-    Evaluation(Box<EvalError>),
-    /// Too many states are possible.
-    #[error("more than {MOST_STATES} states of the specification agree with the answers")]
-    States,
-    /// An action is neither internal nor an outcome of a call.
-    #[error(
-        "the action `{0}` is no outcome of a call; name it under `internal` in omnilink.toml if the system takes it by itself"
-    )]
-    Action(String),
-}
-
-impl From<Box<EvalError>> for Lost {
-    fn from(error: Box<EvalError>) -> Lost {
-        Lost::Evaluation(error)
-    }
-}
-
 /// The states that agree with everything seen.
 pub struct Follower<'p> {
     machine: Machine<'p>,
-    plan: &'p Plan,
-    settings: &'p Settings,
-    /// The value that stands for the absence of a value, which is null in an answer.
-    nil: Option<Value>,
+    steps: StepReader<'p>,
     initial: Vec<State>,
     states: Vec<State>,
     /// The steps of the possible states, if they were computed.
@@ -97,8 +52,8 @@ impl<'p> Follower<'p> {
         let mut machine = Machine::new(program, world);
         let mut initial = Vec::new();
         machine.initial_states(&mut initial)?;
-        let nil = find_nil(&mut machine, settings);
-        let mut follower = Follower { machine, plan, settings, nil, initial, states: Vec::new(), allowed: None };
+        let steps = StepReader::new(&mut machine, &initial, plan, settings)?;
+        let mut follower = Follower { machine, steps, initial, states: Vec::new(), allowed: None };
         follower.restart()?;
         Ok(follower)
     }
@@ -113,17 +68,20 @@ impl<'p> Follower<'p> {
         &self.states
     }
 
+    /// The process that a thread of a script stands for; `None` if the specification names none.
+    pub fn process(&self, thread: usize) -> Result<Option<Recorded>, String> {
+        self.steps.process(thread)
+    }
+
     /// The steps that are allowed in a possible state.
     pub fn allowed(&mut self) -> Result<&[Allowed], Lost> {
         if self.allowed.is_none() {
             let mut allowed = Vec::new();
             for (from, state) in self.states.clone().into_iter().enumerate() {
                 for (label, to) in self.machine.labelled_successors(&state)? {
-                    if self.is_internal(&label) {
-                        continue;
-                    }
+                    let Some(step) = self.steps.read(&label)? else { continue };
                     let is_excluded = self.machine.exclusion(Some(&state), &to, false)?.is_some();
-                    allowed.push(self.read(&label, from, to, is_excluded)?);
+                    allowed.push(Allowed { step, is_excluded, from, to });
                 }
             }
             self.allowed = Some(allowed);
@@ -133,8 +91,8 @@ impl<'p> Follower<'p> {
 
     /// The calls that have a step within the constraints, each once.
     pub fn inputs(&mut self) -> Result<Vec<Input>, Lost> {
-        let allowed = self.allowed()?.iter().filter(|step| !step.is_excluded);
-        let mut inputs: Vec<Input> = allowed.map(|step| step.input.clone()).collect();
+        let allowed = self.allowed()?.iter().filter(|allowed| !allowed.is_excluded);
+        let mut inputs: Vec<Input> = allowed.map(|allowed| allowed.step.input.clone()).collect();
         inputs.sort_unstable();
         inputs.dedup();
         Ok(inputs)
@@ -143,14 +101,17 @@ impl<'p> Follower<'p> {
     /// Whether every possible state has a step for a call.
     pub fn is_allowed_everywhere(&mut self, input: &Input) -> Result<bool, Lost> {
         let mut with_step = vec![false; self.states.len()];
-        self.allowed()?.iter().filter(|step| step.input.fits(input)).for_each(|step| with_step[step.from] = true);
+        let allowed = self.allowed()?.iter().filter(|allowed| allowed.step.input.fits(input));
+        allowed.for_each(|allowed| with_step[allowed.from] = true);
         Ok(!with_step.is_empty() && with_step.iter().all(|has_step| *has_step))
     }
 
     /// Keeps the states that have this outcome of a call with these results, after it.
     pub fn answer(&mut self, input: &Input, outcome: &str, results: &BTreeMap<String, Recorded>) -> Result<(), Lost> {
-        let is_seen = |step: &&Allowed| step.input.fits(input) && step.outcome == outcome && step.results == *results;
-        let states = self.allowed()?.iter().filter(is_seen).map(|step| step.to.clone()).collect();
+        let is_seen =
+            |step: &OutcomeStep| step.input.fits(input) && step.outcome == outcome && step.results == *results;
+        let seen = self.allowed()?.iter().filter(|allowed| is_seen(&allowed.step));
+        let states = seen.map(|allowed| allowed.to.clone()).collect();
         self.go_to(states)
     }
 
@@ -197,10 +158,10 @@ impl<'p> Follower<'p> {
         states.sort_unstable();
         states.dedup();
         let mut at = 0;
-        while let Some(state) = states.get(at).cloned().filter(|_| !self.settings.internal.is_empty()) {
+        while let Some(state) = states.get(at).cloned().filter(|_| self.steps.has_internal()) {
             at += 1;
             for (label, to) in self.machine.labelled_successors(&state)? {
-                if self.is_internal(&label) && !states.contains(&to) {
+                if self.steps.is_internal(&label) && !states.contains(&to) {
                     states.push(to);
                 }
             }
@@ -214,51 +175,5 @@ impl<'p> Follower<'p> {
         self.states = states;
         self.allowed = None;
         Ok(())
-    }
-
-    fn is_internal(&self, label: &Label) -> bool {
-        self.settings.internal.contains(&label.name)
-            || self.plan.unsupported.iter().any(|left| left.action == label.name)
-    }
-
-    /// The call and the outcome of a step.
-    fn read(&self, label: &Label, from: usize, to: State, is_excluded: bool) -> Result<Allowed, Lost> {
-        let strings = &self.machine.program().module.strings;
-        let renamed =
-            self.settings.operations.iter().find(|(_, mapping)| mapping.action.as_deref() == Some(&label.name));
-        let name = renamed.map_or(&label.name, |(name, _)| name);
-        let mapping = self.settings.mapping(name);
-        let (call, outcome) = self.plan.outcome(name).ok_or_else(|| Lost::Action(label.name.clone()))?;
-        let mut input = Input { call: call.name.clone(), process: None, arguments: BTreeMap::new() };
-        let mut results = BTreeMap::new();
-        for (param, value) in label.args.iter().filter(|(param, _)| !mapping.any.contains(param)) {
-            let field = mapping.fields.iter().find(|(_, name)| *name == param).map_or(param, |(field, _)| field);
-            let value = match self.nil.as_ref() == Some(value) {
-                true => Recorded::Nil,
-                false => recorded(value, strings),
-            };
-            let argument = outcome.arguments.iter().find(|(_, name)| name == field);
-            let is_process = match &self.settings.process {
-                Some(process) => process == param,
-                None => PROCESS.contains(&param.as_str()),
-            };
-            if let Some((place, _)) = argument {
-                input.arguments.insert(call.arguments[*place].field.name.clone(), value);
-            } else if outcome.results.iter().any(|result| result.name == *field) {
-                results.insert(field.clone(), value);
-            } else if is_process {
-                input.process = Some(value);
-            }
-        }
-        Ok(Allowed { input, outcome: outcome.action.clone(), results, is_excluded, from, to })
-    }
-}
-
-impl Input {
-    /// Whether a call is this one: an outcome need not have all arguments.
-    fn fits(&self, call: &Input) -> bool {
-        self.call == call.call
-            && self.process == call.process
-            && self.arguments.iter().all(|(name, value)| call.arguments.get(name) == Some(value))
     }
 }

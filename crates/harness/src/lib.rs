@@ -49,6 +49,8 @@ pub mod cpp;
 
 mod drift;
 mod follow;
+mod input;
+mod lost;
 mod names;
 mod plan;
 mod results;
@@ -56,7 +58,9 @@ pub mod rust;
 mod values;
 
 pub use drift::{Drift, Header, drift, function, read_header, unfilled};
-pub use follow::{Allowed, Follower, Input, Lost, MOST_STATES};
+pub use follow::{Allowed, Follower};
+pub use input::{Input, OutcomeStep, StepReader};
+pub use lost::{Lost, MOST_STATES};
 pub use plan::{Argument, Call, Field, Outcome, Plan, Repeated, Unsupported};
 pub use values::{Literal, Source, Type};
 

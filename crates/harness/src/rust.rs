@@ -1,13 +1,13 @@
 //! A harness in Rust.
 //!
-//! `operations.rs` has a trait with a method for each call, and a function that draws one, publishes it, runs it
-//! and records its outcome. Lines are broken as `rustfmt` breaks them with its defaults, so that formatting a
+//! `operations.rs` has a trait with a method for each call, a function that draws one, and a function that publishes it,
+//! runs it and records its outcome. Between the two, a call is a value that a line of a script can name. Lines are broken as `rustfmt` breaks them with its defaults, so that formatting a
 //! project does not change the file.
 
 use std::fmt::Write as _;
 
 use crate::names::{Scope, camel, outcome, shout, snake};
-use crate::plan::{Call, Field, Outcome, Plan};
+use crate::plan::{Argument, Call, Field, Outcome, Plan};
 use crate::values::{Literal, Source, Type};
 use crate::{Files, header};
 
@@ -22,19 +22,35 @@ const KEYWORDS: &[&str] = &[
 
 /// Types that a generated file uses.
 const TYPES: &[&str] = &[
-    "Action", "Call", "Client", "None", "Ok", "Once", "Option", "Plan", "Self", "Session", "Some", "String", "System",
-    "Vec",
+    "Action", "BadLine", "Call", "Client", "Draw", "Err", "Input", "Line", "None", "Ok", "Once", "Option", "Plan",
+    "Result", "Scripted", "Self", "Session", "Some", "String", "System", "Vec",
 ];
 
 /// Constants that a generated file has besides those of actions.
 const CONSTANTS: &[&str] = &["CALLS", "UNSUPPORTED"];
 
-/// Names in scope where a call is made.
-const LOCALS: &[&str] = &["call", "client", "omnilink_record", "plan", "session", "step", "system", "todo", "weights"];
+/// Names in scope where a call is drawn, made, read or written.
+const LOCALS: &[&str] = &[
+    "call",
+    "client",
+    "draw",
+    "input",
+    "line",
+    "make",
+    "omnilink_record",
+    "plan",
+    "random",
+    "session",
+    "system",
+    "todo",
+    "weights",
+];
 
-/// The width of a line, and of the arguments of a call, as in `rustfmt`.
+/// The width of a line, of the arguments of a call, and of the fields of a structure and of a variant, as in `rustfmt`.
 const WIDTH: usize = 100;
 const CALL_WIDTH: usize = 60;
+const STRUCT_WIDTH: usize = 18;
+const VARIANT_WIDTH: usize = 35;
 
 /// Writes the two files.
 pub fn files(plan: &Plan) -> Files {
@@ -104,7 +120,7 @@ fn operations(plan: &Plan, names: &Names) -> String {
         let _ = writeln!(text, "{}", format!("//! {line}").trim_end());
     }
     text.push_str(
-        "\nuse std::io;\nuse std::sync::Once;\n\nuse omnilink_record::drive::{self, Client, Plan};\n\nuse omnilink_record::Action;\n\n",
+        "\nuse std::io;\nuse std::sync::Once;\n\nuse omnilink_record::drive::{self, BadLine, Client, Draw, Line, Plan, Scripted};\n\nuse omnilink_record::Action;\n\n",
     );
     for (call, names) in plan.calls.iter().zip(&names.calls) {
         for (place, (outcome, names)) in call.outcomes.iter().zip(&names.outcomes).enumerate() {
@@ -117,12 +133,15 @@ fn operations(plan: &Plan, names: &Names) -> String {
     }
     text.push_str(&unsupported(plan));
     text.push_str(&call_enum(plan, names));
+    text.push_str(&input_enum(plan, names));
     for (call, names) in plan.calls.iter().zip(&names.calls) {
         text.push_str(&outcome_type(call, names));
     }
     text.push_str(&system(plan, names));
     text.push_str(RUN);
-    text.push_str(&step(plan, names));
+    text.push_str(&draw(plan, names));
+    text.push_str(&make(plan, names));
+    text.push_str(&scripted(plan, names));
     text.push_str(UNFILLED);
     text
 }
@@ -131,7 +150,7 @@ fn operations(plan: &Plan, names: &Names) -> String {
 const RUN: &str = "
 /// Makes all calls that a plan asks for, from all its threads, and records them.
 pub fn run<S: System>(plan: &Plan, system: &S) -> io::Result<()> {
-    drive::run(plan, system, S::session, step)
+    drive::run_calls(plan, system, S::session, draw, make)
 }
 ";
 
@@ -275,8 +294,48 @@ fn returned(call: &Call, names: &CallNames) -> Option<String> {
     }
 }
 
-/// The function that makes one call.
-fn step(plan: &Plan, names: &Names) -> String {
+/// A call with its arguments.
+fn input_enum(plan: &Plan, names: &Names) -> String {
+    let mut text =
+        "\n/// A call with its arguments.\n#[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub enum Input {\n".to_owned();
+    for (call, names) in plan.calls.iter().zip(&names.calls) {
+        let fields = call.arguments.iter().zip(&names.arguments);
+        let fields: Vec<String> =
+            fields.map(|(argument, name)| format!("{name}: {}", argument_type(&argument.field.kind))).collect();
+        let _ = writeln!(text, "    /// [`System::{}`].", names.method);
+        text.push_str(&variant(names, &fields));
+    }
+    text + "}\n"
+}
+
+/// A variant of an enum in its definition.
+fn variant(names: &CallNames, fields: &[String]) -> String {
+    let variant = &names.variant;
+    match fields.join(", ") {
+        none if none.is_empty() => format!("    {variant},\n"),
+        line if line.len() <= VARIANT_WIDTH => format!("    {variant} {{ {line} }},\n"),
+        _ => {
+            let lines: String = fields.iter().map(|field| format!("        {field},\n")).collect();
+            format!("    {variant} {{\n{lines}    }},\n")
+        }
+    }
+}
+
+/// A value or a pattern with these fields, on one line if it fits.
+fn input(indent: &str, before: &str, names: &CallNames, fields: &[String], end: &str) -> String {
+    let variant = &names.variant;
+    match fields.join(", ") {
+        none if none.is_empty() => format!("{indent}{before}Input::{variant}{end}\n"),
+        line if line.len() <= STRUCT_WIDTH => format!("{indent}{before}Input::{variant} {{ {line} }}{end}\n"),
+        _ => {
+            let lines: String = fields.iter().map(|field| format!("{indent}    {field},\n")).collect();
+            format!("{indent}{before}Input::{variant} {{\n{lines}{indent}}}{end}\n")
+        }
+    }
+}
+
+/// The function that draws a call.
+fn draw(plan: &Plan, names: &Names) -> String {
     let mut text = "
 /// Every call and its weight.
 "
@@ -291,27 +350,89 @@ fn step(plan: &Plan, names: &Names) -> String {
     text.push_str(&array(&before, &weights, ";"));
     text.push_str(
         "
-/// Draws a call, makes it, and records it. Does nothing if no call is allowed.
-pub fn step<S: System>(system: &S, session: &mut S::Session, client: &mut Client) {
+/// Draws a call. There is none if no call is allowed.
+pub fn draw<S: System>(system: &S, session: &S::Session, random: &mut Draw) -> Option<Input> {
     let weights = CALLS.map(|(call, weight)| weight * u32::from(system.allows(session, call)));
     if weights.iter().all(|weight| *weight == 0) {
-        return;
+        return None;
     }
-    match CALLS[client.draw().weighted(&weights)].0 {
+    Some(match CALLS[random.weighted(&weights)].0 {
 ",
     );
+    let indent = "            ";
+    for (call, names) in plan.calls.iter().zip(&names.calls) {
+        let before = format!("        Call::{} => ", names.variant);
+        if call.arguments.is_empty() {
+            let _ = writeln!(text, "{before}Input::{},", names.variant);
+            continue;
+        }
+        let _ = writeln!(text, "{before}{{");
+        for (argument, name) in call.arguments.iter().zip(&names.arguments) {
+            text.push_str(&draw_argument(indent, name, &argument.field.kind, &argument.source));
+        }
+        text.push_str(&input(indent, "", names, &names.arguments, ""));
+        text.push_str("        }\n");
+    }
+    text + "    })\n}\n"
+}
+
+/// The function that makes a call.
+fn make(plan: &Plan, names: &Names) -> String {
+    let mut text = "
+/// Makes a call, and records it.
+pub fn make<S: System>(system: &S, session: &mut S::Session, client: &mut Client, input: Input) {
+    match input {
+"
+    .to_owned();
     for (call, names) in plan.calls.iter().zip(&names.calls) {
         text.push_str(&arm(call, names));
     }
     text + "    }\n}\n"
 }
 
-fn arm(call: &Call, names: &CallNames) -> String {
-    let mut text = format!("        Call::{} => {{\n", names.variant);
+/// How a line of a script names a call.
+fn scripted(plan: &Plan, names: &Names) -> String {
+    let mut text = "
+impl Scripted for Input {
+    fn read(line: &mut Line) -> Result<Input, BadLine> {
+        Ok(match line.call() {
+"
+    .to_owned();
     let indent = "            ";
-    for (argument, name) in call.arguments.iter().zip(&names.arguments) {
-        text.push_str(&draw(indent, name, &argument.field.kind, &argument.source));
+    for (call, names) in plan.calls.iter().zip(&names.calls) {
+        let fields = call.arguments.iter().zip(&names.arguments);
+        let take =
+            |(argument, name): (&Argument, &String)| format!("{name}: line.take({})?", string(&argument.field.name));
+        let fields: Vec<String> = fields.map(take).collect();
+        text.push_str(&input(indent, &format!("{} => ", string(&call.name)), names, &fields, ","));
     }
+    let known: Vec<String> = plan.calls.iter().map(|call| string(&call.name)).collect();
+    let unknown = array("return Err(line.unknown(&", &known, "))").replace('\n', &format!("\n{indent}"));
+    let unknown = match unknown.trim_end() {
+        line if !line.contains('\n') => format!("{indent}_ => {line},\n"),
+        lines => format!("{indent}_ => {{\n{indent}    {};\n{indent}}}\n", lines.replace('\n', "\n    ")),
+    };
+    text.push_str(&unknown);
+    text.push_str("        })\n    }\n\n    fn write(self, line: &mut Line) {\n        match self {\n");
+    for (call, names) in plan.calls.iter().zip(&names.calls) {
+        let set = format!("line.set_call({})", string(&call.name));
+        if call.arguments.is_empty() {
+            let _ = writeln!(text, "{indent}Input::{} => {set},", names.variant);
+            continue;
+        }
+        text.push_str(&input(indent, "", names, &names.arguments, " => {"));
+        let _ = writeln!(text, "{indent}    {set};");
+        for (argument, name) in call.arguments.iter().zip(&names.arguments) {
+            let _ = writeln!(text, "{indent}    line.add({}, {name});", string(&argument.field.name));
+        }
+        let _ = writeln!(text, "{indent}}}");
+    }
+    text + "        }\n    }\n}\n"
+}
+
+fn arm(call: &Call, names: &CallNames) -> String {
+    let mut text = input("        ", "", names, &names.arguments, " => {");
+    let indent = "            ";
     let first = &call.outcomes[0];
     let before = "let call = client.call";
     let published = [format!("&{}", names.outcomes[0].constant), arguments(first, names)];
@@ -374,14 +495,14 @@ fn arguments(outcome: &Outcome, names: &CallNames) -> String {
 }
 
 /// Draws a value for an argument.
-fn draw(indent: &str, name: &str, kind: &Type, source: &Source) -> String {
+fn draw_argument(indent: &str, name: &str, kind: &Type, source: &Source) -> String {
     let bind = |value: String| format!("{indent}let {name} = {value};\n");
     match source {
-        Source::Fresh => bind(some(kind, "client.draw().fresh()".to_owned())),
-        Source::Range(low, high) => bind(some(kind, format!("client.draw().range({low}, {high})"))),
+        Source::Fresh => bind(some(kind, "random.fresh()".to_owned())),
+        Source::Range(low, high) => bind(some(kind, format!("random.range({low}, {high})"))),
         Source::OneOf(of) => {
             let items: Vec<String> = of.iter().map(|literal| self::literal(literal, kind)).collect();
-            let before = format!("{indent}let {name} = *client.draw().one_of::<{}>(&", argument_type(kind));
+            let before = format!("{indent}let {name} = *random.one_of::<{}>(&", argument_type(kind));
             array(&before, &items, ");")
                 .replace("\n    ", &format!("\n    {indent}"))
                 .replace("\n]", &format!("\n{indent}]"))
