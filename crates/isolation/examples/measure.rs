@@ -17,11 +17,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
 use std::{env, fs, process};
 
 use omnilink_history::Halt;
+use omnilink_history::format::json::Json;
+use omnilink_isolation::read::Transaction;
 use omnilink_isolation::{
-    Effort, Level, ORDERS, Outcome, Stamp, StampOutcome, Stream, check, check_stamps, order_name, read,
+    Effort, Level, ORDERS, Outcome, Stamp, StampOutcome, Stream, StreamLimits, check, check_stamps, order_name, read,
 };
 
 fn main() -> process::ExitCode {
@@ -231,35 +234,40 @@ fn measure_stamps(path: &str, level: &str, order: &str) -> io::Result<()> {
 fn measure_stream(path: &str, level: &str, order: &str) -> io::Result<()> {
     const BATCH: usize = 1_000;
     let level = parse_level(level, order)?;
-    let txns = read::transactions(&fs::read(path)?, &Halt::default()).map_err(io::Error::other)?;
-    let all: Vec<_> = txns.ids().filter_map(|txn| Some((txns.session(txn), txns.stamped(txn, level)?))).collect();
-    // The oldest snapshot and the first commit that are still to come.
-    let mut rest = vec![(Stamp::new(u64::MAX), Stamp::new(u64::MAX)); all.len() + 1];
-    for (at, (_, txn)) in all.iter().enumerate().rev() {
-        let (start, commit) = rest[at + 1];
-        rest[at] = (start.min(txn.start), commit.min(txn.commit.unwrap_or(txn.start)));
+    let text = fs::read_to_string(path)?;
+    let before = cpu();
+    let mut all: Vec<Transaction> = Vec::new();
+    for line in text.lines() {
+        let json = Json::parse(line).map_err(|problem| io::Error::other(problem.message))?;
+        all.push(Transaction::read(&json).map_err(io::Error::other)?);
     }
-    let mut stream = Stream::new(level).map_err(io::Error::other)?;
+    let reading = cpu() - before;
+    // The oldest snapshot that is still to come.
+    let mut rest = vec![Stamp::new(u64::MAX); all.len() + 1];
+    for (at, txn) in all.iter().enumerate().rev() {
+        rest[at] = rest[at + 1].min(txn.snapshot.or(txn.commit).unwrap_or(rest[at + 1]));
+    }
+    let mut stream = Stream::new(level, StreamLimits::default(), false).map_err(io::Error::other)?;
+    let mut numbers: BTreeMap<Arc<str>, u64> = BTreeMap::new();
     let (mut alarms, mut held) = (0, 0);
     let before = cpu();
-    for (at, (session, txn)) in all.iter().enumerate() {
-        if stream.push(u64::from(*session), txn).is_err() {
-            return Err(io::Error::other("a transaction is late"));
-        }
+    let count = all.len();
+    for (at, txn) in all.into_iter().enumerate() {
+        let number = numbers.entry(txn.process.clone()).or_default();
+        stream.push(*number, txn).map_err(io::Error::other)?;
+        *number += 1;
         if at % BATCH == BATCH - 1 {
-            let (start, commit) = rest[at + 1];
-            alarms += stream.advance(Stamp::new(commit.physical - 1), Stamp::new(start.physical - 1)).len();
+            alarms += stream.advance(rest[at + 1], rest[at + 1]).len();
             held = held.max(stream.held());
         }
     }
     alarms += stream.finish().len();
     let time = cpu() - before;
-    let rate = all.len() as f64 / time.max(0.01);
-    println!(
-        "{level} in a stream: {alarms} alarms; {} transactions in {time:.2} s CPU time, {rate:.0} a second",
-        all.len()
-    );
-    println!("  at most {held} versions and waiting accesses at a watermark");
+    let rate = |time: f64| count as f64 / time.max(0.01);
+    println!("{level} in a stream: {alarms} alarms; {count} transactions");
+    println!("  reading lines: {reading:.2} s CPU time, {:.0} a second", rate(reading));
+    println!("  check: {time:.2} s CPU time, {:.0} a second; both: {:.0} a second", rate(time), rate(time + reading));
+    println!("  at most {held} versions and waiting accesses at a watermark, and {} MB", memory());
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use omnilink_history::Value;
+
 use crate::check::Rejection;
 use crate::evidence::{Cycle, Edge, Violation, Why};
 use crate::level::Isolation;
@@ -255,20 +257,39 @@ fn value(write: MicroId, txns: &Transactions) -> String {
 /// A key and the value that was written.
 pub(crate) fn pair(write: MicroId, txns: &Transactions) -> String {
     let micro = txns.micros[write.0 as usize];
-    let sign = if micro.access == Access::Append { "∋" } else { "=" };
-    format!("{} {sign} {}", Plain(txns, micro.key), txns.value(micro.at))
+    show_write(&txns.keys[micro.key as usize], txns.value(micro.at), micro.access == Access::Append)
+}
+
+/// A write as `x = 5`, or `x ∋ 5` for a list.
+pub(crate) fn show_write(key: &Value, value: &Value, is_list: bool) -> String {
+    let sign = if is_list { "∋" } else { "=" };
+    format!("{} {sign} {value}", Plain(key))
 }
 
 /// A key without quotes.
-struct Plain<'a>(&'a Transactions, u32);
+pub(crate) struct Plain<'a>(pub(crate) &'a Value);
 
 impl std::fmt::Display for Plain<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.0.keys[self.1 as usize] {
-            omnilink_history::Value::Str(text) => f.write_str(text),
+        match self.0 {
+            Value::Str(text) => f.write_str(text),
             other => write!(f, "{other}"),
         }
     }
+}
+
+/// The last elements of a list.
+pub(crate) fn show_list<'a>(list: impl ExactSizeIterator<Item = &'a Value>) -> String {
+    let mut text = String::from("[");
+    let skipped = list.len().saturating_sub(2 * AROUND);
+    if skipped > 0 {
+        text += "... ";
+    }
+    for (place, value) in list.skip(skipped).enumerate() {
+        let comma = if place == 0 { "" } else { ", " };
+        write!(text, "{comma}{value}").expect("text can always be added to");
+    }
+    text + "]"
 }
 
 fn lost_update(first: (MicroId, MicroId), second: (MicroId, MicroId), txns: &Transactions) -> Explanation {
@@ -279,7 +300,7 @@ fn lost_update(first: (MicroId, MicroId), second: (MicroId, MicroId), txns: &Tra
     ids.dedup();
     let names = Names(&ids);
     let (a, b) = (names.of(updates[0]), names.of(updates[1]));
-    let key = Plain(txns, txns.micros[first.0.0 as usize].key).to_string();
+    let key = Plain(&txns.keys[txns.micros[first.0.0 as usize].key as usize]).to_string();
     let read =
         |read, write, name: &str| format!("{name} read {}, and wrote {}", txns.show_read(read), pair(write, txns));
     Explanation {
@@ -327,7 +348,7 @@ impl Transactions {
     /// A read as text, such as `x = 4` or `l = [3, 7]`.
     pub(crate) fn show_read(&self, read: MicroId) -> String {
         let micro = self.micros[read.0 as usize];
-        let key = Plain(self, micro.key);
+        let key = Plain(&self.keys[micro.key as usize]);
         match micro.access {
             Access::Prefix | Access::List => format!("{key} = {}", self.show_list(self.list(micro))),
             _ => format!("{key} = {}", self.value(micro.at)),
@@ -335,23 +356,14 @@ impl Transactions {
     }
 
     fn show_list(&self, list: &[u32]) -> String {
-        let mut text = String::from("[");
-        let skipped = list.len().saturating_sub(2 * AROUND);
-        if skipped > 0 {
-            text += "... ";
-        }
-        for (place, &version) in list.iter().skip(skipped).enumerate() {
-            let comma = if place == 0 { "" } else { ", " };
-            write!(text, "{comma}{}", self.value(version)).expect("text can always be added to");
-        }
-        text + "]"
+        show_list(list.iter().map(|&version| self.value(version)))
     }
 
     /// A micro-operation as text, such as `w(x, 5)` or `r(x) = 4`.
     pub fn show_micro(&self, micro: MicroId) -> String {
         let (Access::Write | Access::Append) = self.micros[micro.0 as usize].access else {
             let micro = self.micros[micro.0 as usize];
-            let key = Plain(self, micro.key);
+            let key = Plain(&self.keys[micro.key as usize]);
             return match micro.access {
                 Access::Read => format!("r({key}) = {}", self.value(micro.at)),
                 _ => format!("r({key}) = {}", self.show_list(self.list(micro))),
@@ -359,6 +371,6 @@ impl Transactions {
         };
         let micro = self.micros[micro.0 as usize];
         let name = if micro.access == Access::Append { "append" } else { "w" };
-        format!("{name}({}, {})", Plain(self, micro.key), self.value(micro.at))
+        format!("{name}({}, {})", Plain(&self.keys[micro.key as usize]), self.value(micro.at))
     }
 }

@@ -27,7 +27,7 @@
 //! `versions` (chains of writes), `points` (the graph of begins and commits), `past` (clocks), `forced` (levels that need no
 //! choice), `solver` and `pairs` (version orders that are not known), `effort`, `decide`, `evidence`, `shrink`, `check`; `certify` and
 //! `verify`, which trust none of these; `anomaly` (words). `stamp` and `stamps` check by the times of the database, for which
-//! [`check_stamps`] is the entry point.
+//! [`check_stamps`] is the entry point for a whole history, and [`Stream`] for transactions that arrive one by one.
 
 mod anomaly;
 mod certify;
@@ -62,5 +62,8 @@ pub use crate::model::{BadRead, ReadAnomaly};
 pub use crate::smallest::Smallest;
 pub use crate::stamp::{Snapshot, Stamp};
 pub use crate::stamps::key;
-pub use crate::stamps::{Alarm, Doubt, Late, Misfit, StampError, StampOutcome, StampRejection, Stream, check_stamps};
+pub use crate::stamps::{
+    Alarm, AlarmKind, Doubt, Misfit, SavedKey, SavedStream, StampError, StampOutcome, StampRejection, Stream,
+    StreamCounts, StreamLimits, check_stamps,
+};
 pub use crate::transactions::{BuildError, Builder, MicroId, Status, Transactions, TxnId};

@@ -3,8 +3,10 @@
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// A timestamp of a database. Hybrid clocks have two parts, which compare in this order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// The first part.
     pub physical: u64,
@@ -22,7 +24,7 @@ impl Stamp {
     }
 
     /// The greatest timestamp that is less than this one.
-    pub(crate) fn before(self) -> Stamp {
+    pub fn before(self) -> Stamp {
         match (self.physical, self.logical) {
             (0, 0) => self,
             (physical, 0) => Stamp { physical: physical - 1, logical: u64::MAX },

@@ -17,18 +17,31 @@ use crate::counts::Counts;
 use crate::item::{Item, Line, Lines};
 use crate::key::{Key, Losses, Snapshot, Standing};
 use crate::monitor::{Monitor, MonitorOptions};
-use crate::processes::{Habits, Process};
+use crate::processes::{Entry, Habits, Process};
+use crate::transactions::{self, TransactionMonitor, TransactionOptions};
 
 /// The schema of a checkpoint.
 const SCHEMA: &str = "omnilink.checkpoint/1";
 
 /// A monitor's state at a position of its input.
 #[derive(Debug)]
-pub struct Checkpoint {
+pub struct Checkpoint<M = Monitor> {
     /// The position; only the source interprets it.
     pub position: serde_json::Value,
     /// The monitor.
-    pub monitor: Monitor,
+    pub monitor: M,
+}
+
+impl Checkpoint<TransactionMonitor> {
+    /// Reads the state of a monitor of transactions.
+    pub fn read_transactions(
+        text: &str,
+        subject: &str,
+        options: TransactionOptions,
+    ) -> Result<Checkpoint<TransactionMonitor>, BadCheckpoint> {
+        let (position, monitor) = transactions::restore(text, subject, options)?;
+        Ok(Checkpoint { position, monitor })
+    }
 }
 
 /// Why a checkpoint cannot be read.
@@ -71,7 +84,7 @@ struct Head {
 }
 
 #[derive(Serialize, Deserialize)]
-struct ProcessLine {
+pub(crate) struct ProcessLine {
     name: String,
     next: Option<u64>,
     unnumbered: u64,
@@ -129,17 +142,7 @@ impl Monitor {
         let mut processes: Vec<_> = self.processes.all.iter().collect();
         processes.sort_unstable_by_key(|(name, _)| *name);
         for (name, process) in processes {
-            text += &line(&ProcessLine {
-                name: name.to_string(),
-                next: process.next,
-                unnumbered: process.unnumbered,
-                progress: process.progress,
-                is_over: process.is_over,
-                is_stuck: process.is_stuck,
-                heard: process.heard,
-                early: process.early.values().map(write_item).collect::<Result<_, _>>()?,
-                said: process.said,
-            });
+            text += &line(&ProcessLine::of(name, process, write_item)?);
         }
         let mut keys: Vec<_> = self.keys.iter().collect();
         keys.sort_unstable_by_key(|(value, _)| *value);
@@ -172,11 +175,16 @@ impl Monitor {
 }
 
 impl Checkpoint {
-    /// Replaces the position in a text of [`Monitor::save`].
+    /// Replaces the position in a text of [`LineMonitor::save`](crate::LineMonitor::save).
     pub fn at(text: &str, position: serde_json::Value) -> Result<String, BadCheckpoint> {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let head: Head = parse(first).map_err(|why| BadCheckpoint::Line { line: 1, why })?;
-        Ok(line(&Head { position, ..head }) + rest)
+        let mut head: serde_json::Value = parse(first).map_err(|why| BadCheckpoint::Line { line: 1, why })?;
+        let place = head.get_mut("position").ok_or_else(|| {
+            let why = "it has no position".to_owned();
+            BadCheckpoint::Line { line: 1, why }
+        })?;
+        *place = position;
+        Ok(line(&head) + rest)
     }
 
     /// Reads a text of [`Monitor::save`].
@@ -204,7 +212,9 @@ impl Checkpoint {
             return Err(BadCheckpoint::Spec { found: head.spec, expected: spec.to_owned() });
         }
         for (text, number) in lines.by_ref().take(head.processes) {
-            let (name, process) = read_process(text, &mut reader).map_err(wrong(number))?;
+            let line: ProcessLine = parse(text).map_err(wrong(number))?;
+            let read = |text: &str| read_item(text, &mut reader);
+            let (name, process) = line.process(read).map_err(wrong(number))?;
             monitor.processes.all.insert(name, process);
         }
         for (text, number) in lines.by_ref().take(head.keys) {
@@ -228,30 +238,55 @@ impl Checkpoint {
 }
 
 /// Refuses counts that no monitor reaches, and that it could not add to.
-fn check_counts(counts: impl IntoIterator<Item = u64>) -> Result<(), String> {
+pub(crate) fn check_counts(counts: impl IntoIterator<Item = u64>) -> Result<(), String> {
     match counts.into_iter().find(|count| *count >= u64::MAX / 4) {
         Some(count) => Err(format!("{count} is too large for a count")),
         None => Ok(()),
     }
 }
 
-fn line(value: &impl Serialize) -> String {
+pub(crate) fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("strings, numbers and lists serialize to JSON") + "\n"
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-fn read_process(text: &str, reader: &mut Lines) -> Result<(Arc<str>, Process), String> {
-    let ProcessLine { name, next, unnumbered, progress, is_over, is_stuck, heard, early, said } = parse(text)?;
-    check_counts([unnumbered, heard])?;
-    let early = early.iter().map(|text| {
-        let item = read_item(text, reader)?;
-        Ok((item.seq.filter(|seq| *seq < u64::MAX).ok_or("an operation without its number")?, item))
-    });
-    let early = early.collect::<Result<_, String>>()?;
-    Ok((name.into(), Process { next, unnumbered, progress, is_over, is_stuck, heard, early, said }))
+impl ProcessLine {
+    /// The line of a process, with its entries as text.
+    pub(crate) fn of<E>(
+        name: &str,
+        process: &Process<E>,
+        write: impl Fn(&E) -> Result<String, String>,
+    ) -> Result<ProcessLine, String> {
+        Ok(ProcessLine {
+            name: name.to_owned(),
+            next: process.next,
+            unnumbered: process.unnumbered,
+            progress: process.progress,
+            is_over: process.is_over,
+            is_stuck: process.is_stuck,
+            heard: process.heard,
+            early: process.early.values().map(write).collect::<Result<_, _>>()?,
+            said: process.said,
+        })
+    }
+
+    /// The process of a line.
+    pub(crate) fn process<E: Entry>(
+        self,
+        mut read: impl FnMut(&str) -> Result<E, String>,
+    ) -> Result<(Arc<str>, Process<E>), String> {
+        let ProcessLine { name, next, unnumbered, progress, is_over, is_stuck, heard, early, said } = self;
+        check_counts([unnumbered, heard])?;
+        let early = early.iter().map(|text| {
+            let item = read(text)?;
+            Ok((item.seq().filter(|seq| *seq < u64::MAX).ok_or("an operation without its number")?, item))
+        });
+        let early = early.collect::<Result<_, String>>()?;
+        Ok((name.into(), Process { next, unnumbered, progress, is_over, is_stuck, heard, early, said }))
+    }
 }
 
 fn read_key(text: &str, reader: &mut Lines) -> Result<(Value, Key), String> {
@@ -311,6 +346,6 @@ fn write_item(item: &Item) -> Result<String, String> {
 fn read_item(text: &str, reader: &mut Lines) -> Result<Item, String> {
     match reader.read(text)? {
         Line::Operation(item) => Ok(item),
-        Line::Progress { .. } | Line::Nothing => Err("not an operation".to_owned()),
+        Line::Transaction(_) | Line::Progress { .. } | Line::Nothing => Err("not an operation".to_owned()),
     }
 }

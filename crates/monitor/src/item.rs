@@ -1,16 +1,19 @@
-//! Lines of input: operations, and the progress of processes.
+//! Lines of input: operations, transactions, and the progress of processes.
 
 use std::sync::Arc;
 
 pub use omnilink_history::format::Numbered as Item;
 use omnilink_history::format::json::Json;
 use omnilink_history::format::jsonl;
+use omnilink_isolation::read::Transaction;
 
 /// A line of input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
     /// An operation.
     Operation(Item),
+    /// A transaction.
+    Transaction(Box<Transaction>),
     /// The progress of a process: it starts no operation before a time.
     Progress {
         /// The process.
@@ -26,13 +29,24 @@ pub enum Line {
     Nothing,
 }
 
+impl Line {
+    /// The process of an operation or a transaction.
+    pub fn process(&self) -> Option<&Arc<str>> {
+        match self {
+            Line::Operation(item) => Some(&item.process),
+            Line::Transaction(txn) => Some(&txn.process),
+            Line::Progress { .. } | Line::Nothing => None,
+        }
+    }
+}
+
 /// Reads lines. Calls of the same shape share its schemas.
 #[derive(Debug, Default)]
 pub struct Lines(jsonl::Live);
 
 impl Lines {
-    /// Reads a line: an operation in JSON Lines, with its `seq` if operations are numbered, or the progress of a process,
-    /// `{"process": "a", "progress": 12, "operations": 3, "is_last": true}`.
+    /// Reads a line: an operation in JSON Lines, with its `seq` if operations are numbered, a transaction, which has a field
+    /// `txn`, or the progress of a process, `{"process": "a", "progress": 12, "operations": 3, "is_last": true}`.
     pub fn read(&mut self, line: &str) -> Result<Line, String> {
         let text = line.trim();
         if text.is_empty() || text.starts_with('#') || text.starts_with("//") {
@@ -41,6 +55,7 @@ impl Lines {
         let json = Json::parse(text).map_err(|problem| problem.message)?;
         match json.field("progress") {
             Some(_) => read_progress(&json),
+            None if json.field("txn").is_some() => Transaction::read(&json).map(|txn| Line::Transaction(Box::new(txn))),
             None => match self.0.operation(json)? {
                 Some(item) if item.seq == Some(u64::MAX) => {
                     Err(format!("`seq` is {}: the number after it is too large", u64::MAX))

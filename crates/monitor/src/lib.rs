@@ -1,4 +1,4 @@
-//! Checks operations as they happen, key by key, in bounded memory.
+//! Checks operations and transactions as they happen, key by key, in bounded memory.
 //!
 //! ```
 //! use omnilink_judge::Judge;
@@ -44,6 +44,8 @@
 //!   again everything that it has decided since the start of the operation, and withdraws an alert that proves wrong.
 //!   Otherwise the key is unknown.
 //!
+//! **Transactions** have a monitor of their own, which compares their reads and writes with the stamps of the database.
+//!
 //! **Memory** is bounded by the options: the number of keys, and the number of operations that the monitor keeps for each.
 //! A dropped key is unknown when it occurs again. The number of running processes has no bound.
 
@@ -53,13 +55,17 @@ mod counts;
 mod forms;
 mod item;
 mod key;
+mod line_monitor;
 mod monitor;
 mod processes;
 pub mod share;
+mod transactions;
 
 pub use alert::{Alert, AlertKind, Cause};
 pub use checkpoint::{BadCheckpoint, Checkpoint};
 pub use counts::Counts;
 pub use item::{Item, Line, Lines};
 pub use key::NewLimits;
+pub use line_monitor::LineMonitor;
 pub use monitor::{Monitor, MonitorOptions};
+pub use transactions::{TransactionMonitor, TransactionOptions};

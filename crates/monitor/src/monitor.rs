@@ -66,10 +66,10 @@ impl Default for MonitorOptions {
 }
 
 /// The maximum number of causes that the monitor distinguishes.
-const MOST_CAUSES: usize = 1_000;
+pub(crate) const MOST_CAUSES: usize = 1_000;
 
 /// The maximum number of operations that wait for their predecessors, of all processes together.
-const MOST_WAITING: usize = 100_000;
+pub(crate) const MOST_WAITING: usize = 100_000;
 
 /// Checks operations as they arrive.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ pub struct Monitor {
     /// Whether the specification has the argument that is the key.
     keeps_key: bool,
     options: MonitorOptions,
-    pub(crate) processes: Processes,
+    pub(crate) processes: Processes<Item>,
     pub(crate) keys: FxHashMap<Value, Key>,
     /// Keys with operations.
     pub(crate) busy: FxHashSet<Value>,
@@ -127,6 +127,13 @@ impl Monitor {
             Line::Progress { process, time, operations, is_last } => {
                 self.processes.progress(&process, time, operations, is_last)
             }
+            Line::Transaction(txn) => {
+                let sentence =
+                    format!("a transaction of {}, not an operation: `--isolation` checks these", txn.process);
+                self.gaps.push((AlertKind::Wrong, sentence));
+                self.counts.wrong += 1;
+                self.processes.unreadable()
+            }
             Line::Nothing => return,
         };
         self.admit(admitted);
@@ -143,7 +150,7 @@ impl Monitor {
         self.processes.turn += 1;
         let (turn, patience) = (self.processes.turn, self.options.patience);
         let is_full = self.processes.waiting() > MOST_WAITING;
-        let is_due = |process: &Process| is_full || turn.saturating_sub(process.heard) > patience;
+        let is_due = |process: &Process<Item>| is_full || turn.saturating_sub(process.heard) > patience;
         let lost = self.processes.give_up(self.options.unknown_for, is_due);
         self.admit(lost);
         let watermark = self.processes.advance(self.options.lateness, self.options.idle);
@@ -228,7 +235,7 @@ impl Monitor {
         widest.into_iter().take(most).map(|(ops, key)| (key.to_string(), ops)).collect()
     }
 
-    fn admit(&mut self, admitted: Admitted) {
+    fn admit(&mut self, admitted: Admitted<Item>) {
         self.counts.duplicates += admitted.duplicates;
         for gap in admitted.gaps {
             self.counts.lost = self.counts.lost.saturating_add(gap.count);

@@ -1,4 +1,4 @@
-//! The processes: their operations in order and each once, losses, and the watermark.
+//! The processes: their operations or transactions in order and each once, losses, and the watermark. Both are *entries*.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,9 +20,43 @@ pub(crate) struct Gap {
     pub(crate) until: u64,
 }
 
+/// An operation, or a transaction with the stamps of its database as times.
+pub(crate) trait Entry: Sized {
+    fn process(&self) -> &Arc<str>;
+    /// Its number in its process, if they are numbered.
+    fn seq(&self) -> Option<u64>;
+    /// The same with a number.
+    fn numbered(self, seq: u64) -> Self;
+    /// `None` if it is not known and says nothing.
+    fn start(&self) -> Option<u64>;
+    fn end(&self) -> End;
+}
+
+impl Entry for Item {
+    fn process(&self) -> &Arc<str> {
+        &self.process
+    }
+
+    fn seq(&self) -> Option<u64> {
+        self.seq
+    }
+
+    fn numbered(self, seq: u64) -> Item {
+        Item { seq: Some(seq), ..self }
+    }
+
+    fn start(&self) -> Option<u64> {
+        Some(self.start)
+    }
+
+    fn end(&self) -> End {
+        self.end
+    }
+}
+
 /// A process.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Process {
+#[derive(Clone, Debug)]
+pub(crate) struct Process<E> {
     /// The number of its next operation, if they are numbered.
     pub(crate) next: Option<u64>,
     /// The number of operations that arrived without a number.
@@ -36,7 +70,7 @@ pub(crate) struct Process {
     /// The turn in which a line of the process last arrived.
     pub(crate) heard: u64,
     /// Operations that arrived before their predecessors.
-    pub(crate) early: BTreeMap<u64, Item>,
+    pub(crate) early: BTreeMap<u64, E>,
     /// The latest progress that the process reported beyond operations that have not arrived yet: the number of operations,
     /// a time, and whether that is the end.
     pub(crate) said: Option<(u64, u64, bool)>,
@@ -68,10 +102,10 @@ impl Habits {
 }
 
 /// All processes.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Processes {
+#[derive(Clone, Debug)]
+pub(crate) struct Processes<E> {
     pub(crate) habits: Habits,
-    pub(crate) all: FxHashMap<Arc<str>, Process>,
+    pub(crate) all: FxHashMap<Arc<str>, Process<E>>,
     /// The largest time that a process has reached.
     pub(crate) reached: u64,
     /// Whether the input has ended, and all processes are over.
@@ -89,33 +123,67 @@ const MOST_PROCESSES: usize = 10_000;
 const END: u64 = u64::MAX - 1;
 
 /// The effects of a line.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Admitted {
+#[derive(Debug, PartialEq)]
+pub(crate) struct Admitted<E> {
     /// Operations whose predecessors have all arrived.
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<E>,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) duplicates: u64,
 }
 
-impl Processes {
+impl<E> Default for Process<E> {
+    fn default() -> Process<E> {
+        Process {
+            next: None,
+            unnumbered: 0,
+            progress: 0,
+            is_over: false,
+            is_stuck: false,
+            heard: 0,
+            early: BTreeMap::new(),
+            said: None,
+        }
+    }
+}
+
+impl<E> Default for Processes<E> {
+    fn default() -> Processes<E> {
+        Processes {
+            habits: Habits::default(),
+            all: FxHashMap::default(),
+            reached: 0,
+            has_ended: false,
+            watermark: 0,
+            turn: 0,
+        }
+    }
+}
+
+impl<E> Default for Admitted<E> {
+    fn default() -> Admitted<E> {
+        Admitted { items: Vec::new(), gaps: Vec::new(), duplicates: 0 }
+    }
+}
+
+impl<E: Entry> Processes<E> {
     /// Takes an operation.
-    pub(crate) fn operation(&mut self, item: Item) -> Admitted {
+    pub(crate) fn operation(&mut self, item: E) -> Admitted<E> {
         // No number follows this one.
-        if item.seq == Some(u64::MAX) {
+        if item.seq() == Some(u64::MAX) {
             return self.unreadable();
         }
         let mut admitted = Admitted::default();
         let turn = self.turn;
-        let process = self.all.entry(item.process.clone()).or_default();
+        let process = self.all.entry(item.process().clone()).or_default();
         process.heard = turn;
-        let Some(seq) = item.seq else {
+        let Some(seq) = item.seq() else {
             self.habits.are_unnumbered = true;
             admitted.gaps.extend(self.habits.unreadable_lines());
             self.habits.go_on |= process.is_stuck;
-            process.is_stuck = item.end.is_unknown();
+            process.is_stuck = item.end().is_unknown();
             process.reach(&item, self.habits);
             self.reached = self.reached.max(process.progress);
-            admitted.items.push(Item { seq: Some(process.unnumbered), ..item });
+            admitted.items.push(item.numbered(process.unnumbered));
             process.unnumbered += 1;
             return admitted;
         };
@@ -131,7 +199,13 @@ impl Processes {
     }
 
     /// Takes the progress that a process reports.
-    pub(crate) fn progress(&mut self, name: &Arc<str>, time: u64, operations: Option<u64>, is_last: bool) -> Admitted {
+    pub(crate) fn progress(
+        &mut self,
+        name: &Arc<str>,
+        time: u64,
+        operations: Option<u64>,
+        is_last: bool,
+    ) -> Admitted<E> {
         let mut admitted = Admitted::default();
         let turn = self.turn;
         let process = self.all.entry(name.clone()).or_default();
@@ -155,15 +229,15 @@ impl Processes {
     }
 
     /// Takes an unreadable line, which may have been an operation.
-    pub(crate) fn unreadable(&mut self) -> Admitted {
+    pub(crate) fn unreadable(&mut self) -> Admitted<E> {
         self.habits.unreadable += 1;
         Admitted { gaps: self.habits.unreadable_lines().into_iter().collect(), ..Admitted::default() }
     }
 
     /// Stops waiting for operations that should have arrived before others.
-    pub(crate) fn give_up(&mut self, unknown_for: Option<u64>, is_due: impl Fn(&Process) -> bool) -> Admitted {
+    pub(crate) fn give_up(&mut self, unknown_for: Option<u64>, is_due: impl Fn(&Process<E>) -> bool) -> Admitted<E> {
         let mut admitted = Admitted::default();
-        let mut waiting: Vec<(&Arc<str>, &mut Process)> =
+        let mut waiting: Vec<(&Arc<str>, &mut Process<E>)> =
             self.all.iter_mut().filter(|(_, process)| process.is_waiting() && is_due(process)).collect();
         waiting.sort_by_key(|(name, _)| (*name).clone());
         for (name, process) in waiting {
@@ -180,7 +254,7 @@ impl Processes {
     /// been silent for `idle` turns does not hold it up; if all are silent, the watermark waits for none.
     pub(crate) fn advance(&mut self, lateness: u64, idle: Option<u64>) -> u64 {
         let turn = self.turn;
-        let is_idle = |process: &Process| idle.is_some_and(|idle| turn.saturating_sub(process.heard) >= idle);
+        let is_idle = |process: &Process<E>| idle.is_some_and(|idle| turn.saturating_sub(process.heard) >= idle);
         let live = self.all.values().filter(|process| !process.is_over && !is_idle(process));
         let live = live.map(|process| process.progress).min();
         let is_silent = !self.all.is_empty() && self.all.values().all(is_idle);
@@ -230,25 +304,25 @@ impl Habits {
     }
 }
 
-impl Process {
+impl<E: Entry> Process<E> {
     /// Notes the arrival of an operation.
-    fn reach(&mut self, item: &Item, habits: Habits) {
-        let ended = match item.end {
-            End::At(end) if !habits.overlap => end,
-            _ => item.start,
+    fn reach(&mut self, item: &E, habits: Habits) {
+        let ended = match item.end() {
+            End::At(end) if !habits.overlap => Some(end),
+            _ => item.start(),
         };
-        self.progress = self.progress.max(ended);
+        self.progress = self.progress.max(ended.unwrap_or(0));
         // Otherwise recorders continue as another process. If this one continues, the watermark has not waited for it.
-        self.is_over = matches!(item.end, End::Unknown { .. }) && !habits.go_on;
+        self.is_over = matches!(item.end(), End::Unknown { .. }) && !habits.go_on;
     }
 
     /// Takes the operations whose predecessors have all arrived.
-    fn take(&mut self, habits: &mut Habits, admitted: &mut Admitted) {
+    fn take(&mut self, habits: &mut Habits, admitted: &mut Admitted<E>) {
         let Some(mut next) = self.next else { return };
         while let Some(item) = self.early.remove(&next) {
             habits.go_on |= self.is_stuck;
-            habits.overlap |= item.start < self.progress;
-            self.is_stuck = item.end.is_unknown();
+            habits.overlap |= item.start().is_some_and(|start| start < self.progress);
+            self.is_stuck = item.end().is_unknown();
             self.reach(&item, *habits);
             next += 1;
             admitted.items.push(item);
@@ -266,9 +340,10 @@ impl Process {
     }
 
     /// Continues with the first operation or report after the missing ones.
-    fn skip(&mut self, name: &Arc<str>, habits: Habits, unknown_for: Option<u64>, admitted: &mut Admitted) {
+    fn skip(&mut self, name: &Arc<str>, habits: Habits, unknown_for: Option<u64>, admitted: &mut Admitted<E>) {
         let next = self.next.unwrap_or(0);
-        let first = self.early.first_key_value().map(|(seq, item)| (*seq, item.start));
+        let start = || self.early.values().find_map(E::start).unwrap_or(u64::MAX);
+        let first = self.early.first_key_value().map(|(seq, _)| (*seq, start()));
         // The last operation of a process may be of unknown outcome, and take effect at any time. An operation before
         // another one has returned.
         let said = self.said.map(|(count, time, is_last)| (count, if is_last { u64::MAX } else { time }));
@@ -301,13 +376,13 @@ mod tests {
         Item { process: "a".into(), seq: Some(seq), start, end: End::At(end), call }
     }
 
-    fn seqs(admitted: &Admitted) -> Vec<u64> {
+    fn seqs(admitted: &Admitted<Item>) -> Vec<u64> {
         admitted.items.iter().filter_map(|item| item.seq).collect()
     }
 
     #[test]
     fn operations_wait_for_those_before_them() {
-        let mut processes = Processes::default();
+        let mut processes: Processes<Item> = Processes::default();
         assert_eq!(seqs(&processes.operation(item(1, 3, 4))), [0; 0]);
         assert_eq!(processes.advance(0, None), 0);
         assert_eq!(seqs(&processes.operation(item(0, 1, 2))), [0, 1]);
@@ -317,7 +392,7 @@ mod tests {
 
     #[test]
     fn an_operation_that_never_comes_is_a_gap() {
-        let mut processes = Processes::default();
+        let mut processes: Processes<Item> = Processes::default();
         processes.operation(item(0, 1, 2));
         processes.operation(item(3, 7, 8));
         let given_up = processes.give_up(None, |_| true);
@@ -339,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_late_word_says_no_less_than_an_earlier_one() {
-        let mut processes = Processes::default();
+        let mut processes: Processes<Item> = Processes::default();
         let name: Arc<str> = "a".into();
         // Both hold only after these operations have arrived, and the larger one counts.
         processes.progress(&name, 50, Some(2), true);
@@ -352,7 +427,7 @@ mod tests {
 
     #[test]
     fn the_largest_number_is_an_operation_that_cannot_be_read() {
-        let mut processes = Processes::default();
+        let mut processes: Processes<Item> = Processes::default();
         assert_eq!(processes.operation(item(u64::MAX, 1, 2)), Admitted::default());
         assert_eq!((processes.habits.unreadable, processes.all.len()), (1, 0));
         // Without numbers, an unknown operation is missing.
@@ -377,8 +452,9 @@ mod tests {
 
     #[test]
     fn the_oldest_processes_that_are_over_are_forgotten() {
-        let mut processes = Processes::default();
-        let end = |processes: &mut Processes, name: &str, time: u64| processes.progress(&name.into(), time, None, true);
+        let mut processes: Processes<Item> = Processes::default();
+        let end =
+            |processes: &mut Processes<Item>, name: &str, time: u64| processes.progress(&name.into(), time, None, true);
         processes.progress(&"live".into(), 0, None, false);
         // A process that waits for an operation is kept, however old it is.
         end(&mut processes, "waiting", 0);
@@ -400,7 +476,7 @@ mod tests {
 
     #[test]
     fn the_slowest_process_holds_up_the_watermark_unless_it_is_idle() {
-        let mut processes = Processes::default();
+        let mut processes: Processes<Item> = Processes::default();
         processes.progress(&"b".into(), 0, None, false);
         processes.turn = 5;
         processes.operation(item(0, 1, 9));

@@ -17,6 +17,7 @@ use crate::options::WatchOptions;
 use crate::outlet::{Notice, Outlet};
 use crate::partition::{Partition, Restored, State};
 use crate::source::Source;
+use crate::subject::Subject;
 
 /// The time between two checks for partitions that ended.
 const TICK: Duration = Duration::from_millis(50);
@@ -155,10 +156,10 @@ impl Shared<'_> {
         let is_stopped = Arc::new(AtomicBool::new(false));
         let stop = is_stopped.clone();
         let thread = scope.spawn(move || {
-            let (number, judge, group) = (claim.partition, self.judge.clone(), self.group);
+            let (number, subject, group) = (claim.partition, Subject::from(self.judge.clone()), self.group);
             let restored = match text {
-                Some(text) => Restored::read(&text, judge, self.options).map_err(|error| group.wrong(error))?,
-                None => Restored::new(judge, self.options),
+                Some(text) => Restored::read(&text, subject, self.options).map_err(|error| group.wrong(error))?,
+                None => Restored::new(subject, self.options)?,
             };
             let source = Source::follow(group.name.clone(), group.log.clone(), number, &restored.position);
             let state = State::Group(Some(claim));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use omnilink_monitor::Monitor;
+use omnilink_monitor::LineMonitor;
 use serde_json::{Value, json};
 
 /// The findings in an interval.
@@ -32,7 +32,7 @@ pub(crate) struct Intervals {
 
 impl Intervals {
     /// Begins the first interval, or continues the stored one.
-    pub(crate) fn new(every: Duration, monitor: &Monitor, saved: Option<&Value>) -> Intervals {
+    pub(crate) fn new(every: Duration, monitor: &dyn LineMonitor, saved: Option<&Value>) -> Intervals {
         let saved: Option<Saved> = saved.and_then(|saved| serde_json::from_value(saved.clone()).ok());
         match saved {
             Some((began, checked, violations)) => {
@@ -42,7 +42,7 @@ impl Intervals {
         }
     }
 
-    fn begin(every: Duration, monitor: &Monitor) -> Intervals {
+    fn begin(every: Duration, monitor: &dyn LineMonitor) -> Intervals {
         let violations = monitor.causes().into_iter().map(|cause| (cause.cause.clone(), cause.violations)).collect();
         Intervals { every, began: now(), checked: monitor.counts().checked, violations }
     }
@@ -53,7 +53,7 @@ impl Intervals {
     }
 
     /// Ends the interval if it is due, or if it is the last one. Returns `None` for an interval without operations.
-    pub(crate) fn end(&mut self, monitor: &Monitor, is_last: bool) -> Option<Interval> {
+    pub(crate) fn end(&mut self, monitor: &dyn LineMonitor, is_last: bool) -> Option<Interval> {
         let elapsed = now().saturating_sub(self.began);
         if !is_last && elapsed < self.every {
             return None;

@@ -33,7 +33,7 @@
 //!                      └── state and position: in one file (Watch), or in the store of a group of monitors (Group)
 //! ```
 //!
-//! A [`Watch`] has the whole input. A [`Group`] shares the partitions of a [`Log`](omnilink_monitor::share::Log) with other
+//! A watch has a [`Subject`]: operations and their specification, or transactions and their level. A [`Watch`] has the whole input. A [`Group`] shares the partitions of a [`Log`](omnilink_monitor::share::Log) with other
 //! monitors, and each partition has a thread with all of the above. State and position are stored together, so that every
 //! operation is checked once, no matter which process is killed when.
 //!
@@ -50,6 +50,7 @@ mod partition;
 mod source;
 mod state;
 mod status;
+mod subject;
 mod watch;
 mod written;
 
@@ -62,4 +63,5 @@ pub use options::WatchOptions;
 pub use outlet::{Notice, Outlet};
 pub use source::{Position, ReadOptions, Source};
 pub use status::{Progress, Raised, Status};
+pub use subject::Subject;
 pub use watch::Watch;

@@ -1,13 +1,11 @@
 //! One partition of the input, or all of it: its monitor, its source, and the place of its state.
 
-use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Instant;
 
 use omnilink_history::End;
-use omnilink_judge::Judge;
 use omnilink_monitor::share::Claim;
-use omnilink_monitor::{Alert, BadCheckpoint, Checkpoint, Line, Monitor};
+use omnilink_monitor::{Alert, BadCheckpoint, Checkpoint, Line, LineMonitor};
 use serde_json::Value;
 
 use crate::error::WatchError;
@@ -16,13 +14,14 @@ use crate::options::WatchOptions;
 use crate::outlet::{Notice, Outlet};
 use crate::source::{Came, Position, Source};
 use crate::state::StateFile;
+use crate::subject::Subject;
 
 /// A partition that is being watched.
 pub(crate) struct Partition<'a> {
     options: &'a WatchOptions,
     /// Its number, if the input has partitions.
     number: Option<u32>,
-    pub(crate) monitor: Monitor,
+    pub(crate) monitor: Box<dyn LineMonitor>,
     source: Source,
     state: State,
     intervals: Option<Intervals>,
@@ -31,22 +30,20 @@ pub(crate) struct Partition<'a> {
 
 /// A monitor, its position, and the interval that was unfinished there.
 pub(crate) struct Restored {
-    pub(crate) monitor: Monitor,
+    pub(crate) monitor: Box<dyn LineMonitor>,
     pub(crate) position: Position,
     interval: Option<Value>,
 }
 
 impl Restored {
     /// Makes a new monitor, at the beginning of its input.
-    pub(crate) fn new(judge: Arc<Judge>, options: &WatchOptions) -> Restored {
-        let monitor = Monitor::new(judge, options.monitor.clone());
-        Restored { monitor, position: Position::default(), interval: None }
+    pub(crate) fn new(subject: Subject, options: &WatchOptions) -> Result<Restored, WatchError> {
+        Ok(Restored { monitor: subject.monitor(options)?, position: Position::default(), interval: None })
     }
 
     /// Reads the monitor from a stored state.
-    pub(crate) fn read(text: &str, judge: Arc<Judge>, options: &WatchOptions) -> Result<Restored, BadCheckpoint> {
-        let checkpoint = Checkpoint::read(text, &options.subject, judge, options.monitor.clone());
-        let Checkpoint { position, monitor } = checkpoint?;
+    pub(crate) fn read(text: &str, subject: Subject, options: &WatchOptions) -> Result<Restored, BadCheckpoint> {
+        let (position, monitor) = subject.read(text, options)?;
         Ok(Restored { monitor, interval: position.get("interval").cloned(), position: Position::read(&position) })
     }
 }
@@ -91,7 +88,7 @@ impl<'a> Partition<'a> {
         source: Source,
         state: State,
     ) -> Partition<'a> {
-        let intervals = options.interval.map(|every| Intervals::new(every, &monitor, interval.as_ref()));
+        let intervals = options.interval.map(|every| Intervals::new(every, &*monitor, interval.as_ref()));
         Partition { options, number, monitor, source, state, intervals, outcomes: Outcomes::default() }
     }
 
@@ -168,7 +165,7 @@ impl<'a> Partition<'a> {
 
     /// Reports an interval if it is over. Returns whether it did.
     fn note(&mut self, outlet: &dyn Outlet, is_last: bool) -> Result<bool, WatchError> {
-        let over = self.intervals.as_mut().and_then(|intervals| intervals.end(&self.monitor, is_last));
+        let over = self.intervals.as_mut().and_then(|intervals| intervals.end(&*self.monitor, is_last));
         let is_noted = over.is_some();
         over.map_or(Ok(()), |interval| outlet.interval(interval))?;
         Ok(is_noted)
@@ -176,7 +173,7 @@ impl<'a> Partition<'a> {
 
     fn show(&self, outlet: &dyn Outlet) {
         if let Some(status) = &self.options.status {
-            status.update(self.number.unwrap_or(0), &self.monitor);
+            status.update(self.number.unwrap_or(0), &*self.monitor);
         }
         outlet.advanced();
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use omnilink_monitor::{Alert, Cause, Counts, Monitor};
+use omnilink_monitor::{Alert, Cause, Counts, LineMonitor};
 
 use crate::interval::now;
 
@@ -117,7 +117,7 @@ impl Status {
     }
 
     /// Takes the report of the monitor of a partition.
-    pub(crate) fn update(&self, partition: u32, monitor: &Monitor) {
+    pub(crate) fn update(&self, partition: u32, monitor: &dyn LineMonitor) {
         let part = Part {
             counts: monitor.counts(),
             causes: monitor.causes().into_iter().take(MOST_CAUSES).cloned().collect(),

@@ -1,9 +1,7 @@
 //! A watch: one monitor on a whole input.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use omnilink_judge::Judge;
 use omnilink_monitor::Counts;
 
 use crate::error::WatchError;
@@ -12,6 +10,7 @@ use crate::outlet::Outlet;
 use crate::partition::{Partition, Restored, State};
 use crate::source::{Position, Source};
 use crate::state::StateFile;
+use crate::subject::Subject;
 
 /// A monitor of a whole input.
 pub struct Watch {
@@ -23,19 +22,19 @@ pub struct Watch {
 impl Watch {
     /// Begins, or continues from the state in this file. The watch stores its state there.
     pub fn begin(
-        judge: impl Into<Arc<Judge>>,
+        subject: impl Into<Subject>,
         options: WatchOptions,
         state: Option<&Path>,
     ) -> Result<Watch, WatchError> {
-        let judge = judge.into();
+        let subject = subject.into();
         let Some(path) = state else {
-            let restored = Restored::new(judge, &options);
+            let restored = Restored::new(subject, &options)?;
             return Ok(Watch { options, restored, state: State::None });
         };
         let file = StateFile::open(path)?;
         let restored = match file.read()? {
-            Some(text) => Restored::read(&text, judge, &options).map_err(|error| WatchError::at(path, error))?,
-            None => Restored::new(judge, &options),
+            Some(text) => Restored::read(&text, subject, &options).map_err(|error| WatchError::at(path, error))?,
+            None => Restored::new(subject, &options)?,
         };
         Ok(Watch { options, restored, state: State::File(file) })
     }

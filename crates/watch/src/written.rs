@@ -12,9 +12,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use omnilink_history::End;
 use omnilink_history::format::json::Json;
-use omnilink_monitor::{Item, Line, Lines};
+use omnilink_isolation::Status;
+use omnilink_monitor::{Line, Lines};
 
 /// The maximum size of a line, in bytes. A longer line is unreadable.
 pub(crate) const MOST_BYTES: usize = 16 << 20;
@@ -38,10 +38,10 @@ pub(crate) struct Written {
     patience: Duration,
 }
 
-/// The line of an operation that is not over.
+/// The line of an operation or a transaction that is not over.
 struct Open {
     text: Vec<u8>,
-    item: Item,
+    line: Line,
     since: Instant,
     said: Instant,
 }
@@ -96,23 +96,24 @@ impl Written {
 
     /// Takes the operations that are not over as operations of unknown outcome.
     pub(crate) fn finish(&mut self) -> Read {
-        std::mem::take(&mut self.open).into_values().map(|open| Ok(Line::Operation(open.item))).collect()
+        std::mem::take(&mut self.open).into_values().map(|open| Ok(open.line)).collect()
     }
 
     /// Takes a line at this place.
     fn take(&mut self, place: u64, text: &[u8], read: &mut Read) {
         let line = std::str::from_utf8(text).map_err(|error| error.to_string());
-        let line = match line.and_then(|text| Ok((self.lines.read(text)?, is_open(text)))) {
-            Ok((Line::Nothing, _)) => return,
-            Ok((Line::Operation(item), true)) => {
-                self.go_on(&item.process, place, read);
-                let (now, said) = (Instant::now(), busy(&item));
-                self.open.insert(place, Open { text: text.to_owned(), item, since: now, said: now });
-                Ok(said)
-            }
-            Ok((line, _)) => {
-                if let Line::Operation(Item { process, .. }) = &line {
+        let line = line.and_then(|text| self.lines.read(text).map(|line| (is_open(&line, text), line)));
+        let line = match line {
+            Ok((_, Line::Nothing)) => return,
+            Ok((is_open, line)) => {
+                if let Some(process) = line.process() {
                     self.go_on(&process.clone(), place, read);
+                }
+                if let Some(said) = busy(&line).filter(|_| is_open) {
+                    let (now, text) = (Instant::now(), text.to_owned());
+                    self.open.insert(place, Open { text, line, since: now, said: now });
+                    read.push(Ok(said));
+                    return;
                 }
                 Ok(line)
             }
@@ -123,10 +124,10 @@ impl Written {
 
     /// Takes the open operations of a process that has continued.
     fn go_on(&mut self, process: &Arc<str>, place: u64, read: &mut Read) {
-        let is_before = |(at, open): &(&u64, &Open)| **at < place && open.item.process == *process;
+        let is_before = |(at, open): &(&u64, &Open)| **at < place && open.line.process() == Some(process);
         let before: Vec<u64> = self.open.iter().filter(is_before).map(|(at, _)| *at).collect();
         let over = before.into_iter().filter_map(|at| self.open.remove(&at));
-        read.extend(over.map(|open| Ok(Line::Operation(open.item))));
+        read.extend(over.map(|open| Ok(open.line)));
     }
 
     /// Rereads the lines of operations that were not over.
@@ -138,10 +139,10 @@ impl Written {
             let known = self.open.get_mut(&place).expect("a line that is open");
             if text == known.text {
                 if known.since.elapsed() >= self.patience {
-                    read.extend(self.open.remove(&place).map(|open| Ok(Line::Operation(open.item))));
+                    read.extend(self.open.remove(&place).map(|open| Ok(open.line)));
                 } else if known.said.elapsed() >= self.patience / 4 {
                     known.said = Instant::now();
-                    read.push(Ok(busy(&known.item)));
+                    read.extend(busy(&known.line).map(Ok));
                 }
                 continue;
             }
@@ -150,8 +151,8 @@ impl Written {
             match self.lines.read(line) {
                 // The operation has another line.
                 Ok(Line::Nothing) => drop(self.open.remove(&place)),
-                Ok(Line::Operation(item)) if is_open(line) => {
-                    *known = Open { text, item, since: Instant::now(), said: Instant::now() };
+                Ok(now) if is_open(&now, line) => {
+                    *known = Open { text, line: now, since: Instant::now(), said: Instant::now() };
                 }
                 Ok(line) => {
                     self.open.remove(&place);
@@ -180,14 +181,25 @@ impl Written {
     }
 }
 
-/// Whether the line of an operation does not say how it ended, so that the recorder may replace it.
-fn is_open(text: &str) -> bool {
-    let says = |json: &Json| ["end", "latest", "failed", "outcome"].iter().any(|name| json.field(name).is_some());
-    Json::parse(text.trim()).is_ok_and(|json| json.field("action").is_some() && !says(&json))
+/// Whether the line of an operation or a transaction does not say how it ended, so that the recorder may replace it.
+fn is_open(line: &Line, text: &str) -> bool {
+    match line {
+        Line::Operation(item) if item.end.is_unknown() => {
+            let says =
+                |json: &Json| ["end", "latest", "failed", "outcome"].iter().any(|name| json.field(name).is_some());
+            Json::parse(text.trim()).is_ok_and(|json| !says(&json))
+        }
+        Line::Transaction(txn) => txn.status == Status::Unknown,
+        Line::Operation(_) | Line::Progress { .. } | Line::Nothing => false,
+    }
 }
 
-/// Reports a process as busy: it starts no other operation before this one ends.
-fn busy(item: &Item) -> Line {
-    debug_assert!(matches!(item.end, End::Unknown { .. }));
-    Line::Progress { process: item.process.clone(), time: item.start, operations: item.seq, is_last: false }
+/// Reports the process of a line as busy: it starts nothing else before this ends.
+fn busy(line: &Line) -> Option<Line> {
+    let (process, time, operations) = match line {
+        Line::Operation(item) => (&item.process, item.start, item.seq),
+        Line::Transaction(txn) => (&txn.process, txn.snapshot.map_or(0, |stamp| stamp.physical), txn.seq),
+        Line::Progress { .. } | Line::Nothing => return None,
+    };
+    Some(Line::Progress { process: process.clone(), time, operations, is_last: false })
 }

@@ -428,6 +428,17 @@ fn monitors() -> Vec<Case> {
             is_long: true,
             ..case("monitor", "a million operations of 1,000 keys, in TLA+", &[0], |to| monitored(to, 1_000_000))
         },
+        Case {
+            timeout: Duration::from_secs(60),
+            memory: 128 << 20,
+            ..case("monitor", "200,000 transactions of 10,000 keys", &[0], |to| transactions(to, 200_000))
+        },
+        Case {
+            timeout: Duration::from_secs(180),
+            memory: 128 << 20,
+            is_long: true,
+            ..case("monitor", "two million transactions of 10,000 keys", &[0], |to| transactions(to, 2_000_000))
+        },
     ]
 }
 
@@ -526,6 +537,31 @@ fn monitored(to: &Path, count: u64) -> Result<String> {
     }
     out.flush()?;
     Ok("monitor history --complete --spec M.tla --lateness 1us --retention 1us --every 1ms".to_owned())
+}
+
+/// Transactions of eight processes with timestamps, each of which reads what four earlier ones wrote and writes four keys.
+fn transactions(to: &Path, count: u64) -> Result<String> {
+    const KEYS: u64 = 10_000;
+    let mut out = history(to)?;
+    for at in 0..count {
+        let (start, commit) = (2 * at + 1, 2 * at + 2);
+        let reads = (0..4).map(|place| {
+            let key = (4 * at + place + KEYS / 2) % KEYS;
+            // The last transaction that wrote it, if there is one.
+            let writer = (4 * at + place + KEYS / 2).checked_sub(KEYS).map(|written| written / 4);
+            format!(r#"["r", {key}, {}]"#, writer.map_or(0, |writer| writer + 1))
+        });
+        let writes = (0..4).map(|place| format!(r#"["w", {}, {}]"#, (4 * at + place) % KEYS, at + 1));
+        let txn: Vec<String> = reads.chain(writes).collect();
+        let (process, txn) = (at % 8, txn.join(", "));
+        writeln!(
+            out,
+            r#"{{"process": {process}, "txn": [{txn}], "status": "committed", "snapshot_ts": {start}, "commit_ts": {commit}}}"#
+        )?;
+    }
+    out.flush()?;
+    let options = "--isolation snapshot --order session --lateness 0s --retention 0s --every 10ms";
+    Ok(format!("monitor history --complete {options}"))
 }
 
 /// A specification with these definitions, and a history for it.

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
+use omnilink_isolation::Level;
 
-use super::shared::MEMORY;
+use super::check::parse_isolation;
+use super::shared::{MEMORY, Order};
 
 /// The headings of the options.
 mod heading {
@@ -29,8 +31,27 @@ pub(crate) struct MonitorArgs {
     pub(crate) source: PathBuf,
 
     /// Specification: a built-in one with its options, or a TLA+ module.
-    #[arg(long, value_name = "SPEC", help_heading = heading::SOURCE)]
-    pub(crate) spec: String,
+    #[arg(long, value_name = "SPEC", required_unless_present = "isolation", help_heading = heading::SOURCE)]
+    pub(crate) spec: Option<String>,
+
+    /// Check the isolation of transactions at this level by the stamps of the database: `prefix`, `snapshot` or `serializable`.
+    ///
+    /// The lines are those of `omnilink check --isolation LEVEL --stamps`, with timestamps. Stamps have no unit, so `--lateness` and
+    /// `--retention` are times of the monitor's clock, and `--max-ops` is the maximum number of elements of a list.
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_parser = parse_isolation,
+        conflicts_with_all = [
+            "spec", "key", "one_object", "otlp", "otlp_grpc", "clock", "unknown_for", "overlap", "pages", "timeout",
+        ],
+        help_heading = heading::SOURCE
+    )]
+    pub(crate) isolation: Option<Level>,
+
+    /// Order of transactions instead of that of the level: `none` or `session`.
+    #[arg(long, value_name = "ORDER", requires = "isolation", help_heading = heading::SOURCE)]
+    pub(crate) order: Option<Order>,
 
     /// Receive OpenTelemetry spans over HTTP at this address, such as `127.0.0.1:4318`.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "source", help_heading = heading::SOURCE)]

@@ -130,7 +130,7 @@ fn misfit_document(misfit: Misfit, txns: &Transactions) -> Value {
 fn help(error: &StampError) -> String {
     let start = match error {
         StampError::None => "PostgreSQL's `snapshot` is the text of `pg_current_snapshot()`; ",
-        StampError::Missing { .. } | StampError::Level(_) | StampError::Serializable => "",
+        StampError::Missing { .. } | StampError::Level(_) | StampError::Serializable | StampError::RealTime => "",
     };
     format!("{start}a check without `--stamps` decides the level from reads and writes alone")
 }

@@ -15,12 +15,14 @@ use std::time::Duration;
 
 use omnilink_campaign::{Described, Entry, Ledger, MONITORED, now};
 use omnilink_explore::Store;
+use omnilink_isolation::{Level, StreamLimits};
 use omnilink_judge::{InputError, Judge};
-use omnilink_monitor::{Alert, Counts, MonitorOptions};
+use omnilink_monitor::{Alert, Counts, MonitorOptions, TransactionOptions};
 use omnilink_report::clean;
 use omnilink_suggest::counted;
 use omnilink_watch::{
-    Access, Group, Interval, Notice, Outlet, ReadOptions, Source, SpanReceiver, Status, Watch, WatchError, WatchOptions,
+    Access, Group, Interval, Notice, Outlet, ReadOptions, Source, SpanReceiver, Status, Subject, Watch, WatchError,
+    WatchOptions,
 };
 
 use crate::args::{MonitorArgs, Progress};
@@ -40,7 +42,7 @@ pub(crate) fn run(args: &MonitorArgs) -> Exit {
 }
 
 fn options(args: &MonitorArgs) -> WatchOptions {
-    let ticks = |time: Duration| (time.as_nanos() / args.every.as_nanos().max(1)).clamp(1, u128::from(u64::MAX)) as u64;
+    let ticks = |time: Duration| ticks(args, time).max(1);
     let monitor = MonitorOptions {
         key: (!args.one_object).then(|| args.key.clone()),
         lateness: args.clock.of(args.lateness),
@@ -72,10 +74,49 @@ fn has_line(args: &MonitorArgs) -> bool {
     args.alerts.is_some() && io::stderr().is_terminal()
 }
 
-/// The subject of a state, which is refused with another specification, other keys or another unit of time.
+/// The level of the options.
+fn level(args: &MonitorArgs) -> Option<Level> {
+    let level = args.isolation?;
+    Some(args.order.map_or(level, |order| Level { order: order.precedence(), ..level }))
+}
+
+/// The options of a monitor of transactions, for a level.
+fn transactions(args: &MonitorArgs, level: Level) -> TransactionOptions {
+    TransactionOptions {
+        lateness: ticks(args, args.lateness),
+        retention: ticks(args, args.retention),
+        idle: Some(ticks(args, args.idle).max(1)),
+        patience: ticks(args, args.patience).max(1),
+        joins: args.join,
+        limits: StreamLimits { keys: args.max_keys, elements: args.max_ops },
+        most_held: usize::try_from(args.max_memory.as_u64() / HELD).unwrap_or(usize::MAX),
+        ..TransactionOptions::new(level)
+    }
+}
+
+/// The memory for a read, a write or a version of transactions, in bytes.
+const HELD: u64 = 256;
+
+/// The number of checks in this time.
+fn ticks(args: &MonitorArgs, time: Duration) -> u64 {
+    u64::try_from(time.as_nanos() / args.every.as_nanos().max(1)).unwrap_or(u64::MAX)
+}
+
+/// The specification or the level, in words.
+fn subject_name(args: &MonitorArgs) -> String {
+    match (&args.spec, level(args)) {
+        (_, Some(level)) => format!("{level} by the stamps of the database"),
+        (spec, None) => spec.clone().unwrap_or_default(),
+    }
+}
+
+/// The subject of a state, which is refused with another specification or level, other keys or another unit of time.
 fn subject(args: &MonitorArgs) -> String {
+    if args.isolation.is_some() {
+        return subject_name(args);
+    }
     let key = if args.one_object { "one object".to_owned() } else { format!("key {}", args.key) };
-    format!("{}, {key}, in {}", args.spec, args.clock.name())
+    format!("{}, {key}, in {}", subject_name(args), args.clock.name())
 }
 
 /// The name of the source, for people.
@@ -101,17 +142,29 @@ fn failed(error: &WatchError) -> Exit {
 }
 
 fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
-    let judge =
-        Judge::new(&args.spec, omnilink_judge::CheckOptions::default()).map_err(|failed| print_spec_error(&failed))?;
     let options = options(args);
+    let subject = match (level(args), &args.spec) {
+        (Some(level), _) => Subject::from(transactions(args, level)),
+        (None, spec) => {
+            let spec = spec.as_deref().unwrap_or_default();
+            let judge = Judge::new(spec, omnilink_judge::CheckOptions::default());
+            Subject::from(judge.map_err(|failed| print_spec_error(&failed))?)
+        }
+    };
     let access = access::read(args)?;
     if let (Some(address), Some(status)) = (args.listen, &options.status) {
         access::listen(args, "--listen", address, &access, |access| {
             omnilink_watch::serve(status.clone(), address, access, overview::pages(args))
         })?;
     }
-    let counts = match nats::Address::read(args)? {
-        Some(address) => {
+    let counts = match (nats::Address::read(args)?, subject) {
+        (Some(_), Subject::Transactions(_)) => {
+            let message =
+                "unsupported for transactions: a stream of NATS, whose partitions have some keys each".to_owned();
+            let help = Some("pipe the messages of all partitions to standard input".to_owned());
+            return Err(complain("SOURCE", &InputError { message, help }));
+        }
+        (Some(address), Subject::Operations(judge)) => {
             let (log, store) = address.connect(args)?;
             let (name, stream) = (args.source.display().to_string(), address.stream);
             let group = Group { name, stream, log, store, lease: args.lease };
@@ -120,9 +173,9 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
             out.line().clear();
             counts.map_err(|error| failed(&error))?
         }
-        None => watch_alone(args, judge, options, &access)?,
+        (None, subject) => watch_alone(args, subject, options, &access)?,
     };
-    errln!("{}", summary(&counts));
+    errln!("{}", summary(&counts, if args.isolation.is_some() { "transactions" } else { "operations" }));
     Ok(match () {
         () if counts.violations > 0 => Exit::Rejected,
         () if counts.wrong > 0 => Exit::Wrong,
@@ -135,9 +188,9 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
 }
 
 /// Watches an input that no other monitor has a part of.
-fn watch_alone(args: &MonitorArgs, judge: Judge, options: WatchOptions, access: &Access) -> Result<Counts, Exit> {
+fn watch_alone(args: &MonitorArgs, subject: Subject, options: WatchOptions, access: &Access) -> Result<Counts, Exit> {
     let status = options.status.clone();
-    let watch = Watch::begin(judge, options, args.checkpoint.as_deref()).map_err(|error| failed(&error))?;
+    let watch = Watch::begin(subject, options, args.checkpoint.as_deref()).map_err(|error| failed(&error))?;
     let out = Out::new(args, Some(watch.alerts()), status)?;
     let source = open(args, &watch, access)?;
     let counts = watch.run(source, &out);
@@ -226,7 +279,7 @@ impl Outlet for Out<'_> {
             at: now().as_secs(),
             commit: None,
             object: name(self.args),
-            spec: self.args.spec.clone(),
+            spec: subject_name(self.args),
             how: MONITORED.to_owned(),
             seed: 0,
             seconds: elapsed.as_secs_f64(),
@@ -253,9 +306,9 @@ impl Outlet for Out<'_> {
 }
 
 /// The counts, in a line.
-fn summary(counts: &Counts) -> String {
+fn summary(counts: &Counts, noun: &str) -> String {
     let mut parts = vec![
-        format!("{} of {} operations checked", counts.checked, counts.operations),
+        format!("{} of {} {noun} checked", counts.checked, counts.operations),
         counted(counts.keys + counts.dropped, "key"),
         counted(counts.violations, "violation"),
     ];

@@ -16,7 +16,8 @@ const REFRESH: Duration = Duration::from_secs(2);
 
 /// Makes the pages about a status, by their paths.
 pub(super) fn pages(args: &MonitorArgs) -> impl Fn(&Status, &str) -> Option<Page> + Send + Sync + use<> {
-    let (spec, clock, source) = (args.spec.clone(), args.clock, super::name(args));
+    let clock = args.isolation.is_none().then_some(args.clock);
+    let (spec, source) = (super::subject_name(args), super::name(args));
     move |status, path| {
         let policy = omnilink_page::policy();
         if path == "/" {
@@ -34,7 +35,8 @@ fn name_of(raised: &Raised) -> Option<String> {
     raised.alert.report.as_ref().map(|_| page_name(raised.partition, raised.alert.number))
 }
 
-fn overview(status: &Status, spec: &str, clock: Unit, source: &str) -> String {
+/// `clock` is the unit of times; stamps of databases have none.
+fn overview(status: &Status, spec: &str, clock: Option<Unit>, source: &str) -> String {
     let Counts { operations, checked, violations, unknown, lost, late, keys, lag, .. } = status.counts();
     let alert = |raised: &Raised| {
         let alert = &raised.alert;
@@ -60,7 +62,10 @@ fn overview(status: &Status, spec: &str, clock: Unit, source: &str) -> String {
         "lost": lost,
         "late": late,
         "keys": keys,
-        "lag": omnilink_report::duration(clock.duration(lag).as_secs_f64()),
+        "lag": match clock {
+            Some(clock) => omnilink_report::duration(clock.duration(lag).as_secs_f64()),
+            None => lag.to_string(),
+        },
         "alerts": status.alerts().iter().map(|raised| alert(raised)).collect::<Vec<Value>>(),
         "causes": status.causes().into_iter().map(cause).collect::<Vec<Value>>(),
         "recent": status.recent().into_iter().map(second).collect::<Vec<Value>>(),

@@ -15,6 +15,49 @@ const KEYS: [&str; 6] = ["process", "start", "status", "snapshot_ts", "commit_ts
 /// The most keys to compare with them.
 const MOST_NOTES: usize = 100;
 
+/// Takes the parts of a transaction, in the order of the methods.
+pub(super) trait Target {
+    /// Begins a transaction of a process, as [`Builder::begin`] does.
+    fn begin(&mut self, process: &str, times: Option<(u64, Option<u64>)>, status: Status);
+    fn stamps(&mut self, snapshot: Option<Stamp>, commit: Option<Stamp>);
+    fn snapshot(&mut self, snapshot: Option<Snapshot>, xid: Option<u64>);
+    fn read(&mut self, key: Value, value: Value);
+    fn read_list(&mut self, key: Value, elements: Vec<Value>);
+    fn write(&mut self, key: Value, value: Value);
+    fn append(&mut self, key: Value, element: Value);
+}
+
+impl Target for Builder {
+    fn begin(&mut self, process: &str, times: Option<(u64, Option<u64>)>, status: Status) {
+        let process = self.process(process);
+        Builder::begin(self, process, times, status);
+    }
+
+    fn stamps(&mut self, snapshot: Option<Stamp>, commit: Option<Stamp>) {
+        Builder::stamps(self, snapshot, commit);
+    }
+
+    fn snapshot(&mut self, snapshot: Option<Snapshot>, xid: Option<u64>) {
+        Builder::snapshot(self, snapshot, xid);
+    }
+
+    fn read(&mut self, key: Value, value: Value) {
+        Builder::read(self, &key, &value);
+    }
+
+    fn read_list(&mut self, key: Value, elements: Vec<Value>) {
+        Builder::read_list(self, &key, &elements);
+    }
+
+    fn write(&mut self, key: Value, value: Value) {
+        Builder::write(self, &key, &value);
+    }
+
+    fn append(&mut self, key: Value, element: Value) {
+        Builder::append(self, &key, &element);
+    }
+}
+
 /// Reads transactions, one for each line with a field `txn`.
 pub(super) fn read(text: &str, halt: &Halt) -> Result<Transactions, ReadError> {
     let mut builder = Builder::default();
@@ -30,6 +73,10 @@ pub(super) fn read(text: &str, halt: &Halt) -> Result<Transactions, ReadError> {
         let at = |message: String| FormatError::new(Location::Line(number), message);
         let json =
             Json::parse(line).map_err(|problem| at(format!("column {}: {}", problem.at + 1, problem.message)))?;
+        // Progress of a process, for a monitor.
+        if json.field("txn").is_none() && json.field("progress").is_some() {
+            continue;
+        }
         if let Some((found, known)) = misspelled(&json, &mut met) {
             return Err(at(format!("unknown key `{found}`")).help(format!("did you mean `{known}`?")).into());
         }
@@ -59,9 +106,18 @@ fn add(builder: &mut Builder, json: &Json) -> Result<(), String> {
         }
         return Ok(());
     }
+    add_transaction(builder, json)
+}
+
+/// Adds the transaction of a line.
+pub(super) fn add_transaction(target: &mut impl Target, json: &Json) -> Result<(), String> {
+    let number;
     let process = match json.field("process") {
-        Some(Json::Text(name)) => builder.process(name),
-        Some(Json::Number(number)) => builder.process(&number.to_string()),
+        Some(Json::Text(name)) => name,
+        Some(Json::Number(process)) => {
+            number = process.to_string();
+            &number
+        }
         _ => return Err("`process` is missing, or not an integer or a string".to_owned()),
     };
     let time = |name: &str| match json.field(name) {
@@ -87,16 +143,16 @@ fn add(builder: &mut Builder, json: &Json) -> Result<(), String> {
     if start.is_none() && end.is_some() {
         return Err("there is an `end`, but no `start`".to_owned());
     }
-    builder.begin(process, start.map(|start| (start, end)), status);
-    add_stamps(builder, json)?;
+    target.begin(process, start.map(|start| (start, end)), status);
+    add_stamps(target, json)?;
     let Some(Json::Array(micros)) = json.field("txn") else {
         return Err("`txn` is missing, or not an array".to_owned());
     };
-    micros.iter().try_for_each(|micro| add_micro(builder, micro))
+    micros.iter().try_for_each(|micro| add_micro(target, micro))
 }
 
 /// The times that the database reported: timestamps, which are numbers or pairs of numbers, or PostgreSQL's snapshots.
-fn add_stamps(builder: &mut Builder, json: &Json) -> Result<(), String> {
+fn add_stamps(target: &mut impl Target, json: &Json) -> Result<(), String> {
     let field = |name: &str| json.field(name).filter(|value| !matches!(value, Json::Null));
     let number = |json: &Json| match json {
         Json::Number(Value::Int(number)) => u64::try_from(*number).ok(),
@@ -118,7 +174,7 @@ fn add_stamps(builder: &mut Builder, json: &Json) -> Result<(), String> {
     };
     let (snapshot, commit) = (stamp("snapshot_ts")?, stamp("commit_ts")?);
     if snapshot.is_some() || commit.is_some() {
-        builder.stamps(snapshot, commit);
+        target.stamps(snapshot, commit);
     }
     let snapshot = match field("snapshot") {
         None => None,
@@ -127,12 +183,12 @@ fn add_stamps(builder: &mut Builder, json: &Json) -> Result<(), String> {
     };
     let xid = field("xid").map(|xid| number(xid).ok_or("`xid` is not an integer of 64 bits from 0 on")).transpose()?;
     if snapshot.is_some() || xid.is_some() {
-        builder.snapshot(snapshot, xid);
+        target.snapshot(snapshot, xid);
     }
     Ok(())
 }
 
-fn add_micro(builder: &mut Builder, micro: &Json) -> Result<(), String> {
+fn add_micro(target: &mut impl Target, micro: &Json) -> Result<(), String> {
     let Json::Array(parts) = micro else { return Err("a micro-operation is not an array".to_owned()) };
     let Some((Json::Text(kind), parts)) = parts.split_first() else {
         return Err("a micro-operation does not begin with its kind".to_owned());
@@ -146,11 +202,11 @@ fn add_micro(builder: &mut Builder, micro: &Json) -> Result<(), String> {
     match (kind.as_str(), content) {
         ("r", Json::Array(elements)) => {
             let elements: Option<Vec<Value>> = elements.iter().map(scalar).collect();
-            builder.read_list(&key, &elements.ok_or_else(is_nested)?);
+            target.read_list(key, elements.ok_or_else(is_nested)?);
         }
-        ("r", content) => builder.read(&key, &scalar(content).ok_or_else(is_nested)?),
-        ("w", content) => builder.write(&key, &scalar(content).ok_or_else(is_nested)?),
-        ("append", content) => builder.append(&key, &scalar(content).ok_or_else(is_nested)?),
+        ("r", content) => target.read(key, scalar(content).ok_or_else(is_nested)?),
+        ("w", content) => target.write(key, scalar(content).ok_or_else(is_nested)?),
+        ("append", content) => target.append(key, scalar(content).ok_or_else(is_nested)?),
         (other, _) => {
             return Err(format!("unsupported micro-operation `{other}` (expected `r`, `w` or `append`)"));
         }

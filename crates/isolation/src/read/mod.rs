@@ -6,6 +6,7 @@ mod dbcop;
 mod edn;
 mod jepsen;
 mod jsonl;
+mod line;
 mod text;
 
 use omnilink_history::Halt;
@@ -13,6 +14,7 @@ use omnilink_history::format::json::Json;
 use omnilink_history::format::{Format, FormatError, Location};
 use thiserror::Error;
 
+pub use self::line::Transaction;
 use crate::transactions::{BuildError, Transactions};
 
 /// Why transactions could not be read.
@@ -49,7 +51,9 @@ pub fn transactions(bytes: &[u8], halt: &Halt) -> Result<Transactions, ReadError
     }
     let text = std::str::from_utf8(bytes)
         .map_err(|error| FormatError::new(Location::Byte(error.valid_up_to() as u64), "a byte that is not UTF-8"))?;
-    let is_comment = |line: &&str| line.is_empty() || line.starts_with("//") || line.starts_with('#');
+    let is_progress = |line: &str| line.starts_with('{') && line.contains("\"progress\"") && !line.contains("\"txn\"");
+    let is_comment =
+        |line: &&str| line.is_empty() || line.starts_with("//") || line.starts_with('#') || is_progress(line);
     let first = text.lines().map(str::trim).find(|line| !is_comment(line)).unwrap_or_default();
     let is_access = |line: &str, names: &[&str]| names.iter().any(|name| line.starts_with(name));
     let is_ours = |line: &str| ["\"txn\"", "\"versions\""].iter().any(|key| line.contains(key));

@@ -8,9 +8,10 @@
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// An access of a transaction to a key, by value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Access<V> {
     /// A read of a register. The value may stand for the initial one.
     Read {
@@ -32,8 +33,25 @@ pub enum Access<V> {
     },
 }
 
+impl<V> Access<V> {
+    /// True for writes of registers and elements appended to lists.
+    pub fn is_write(&self) -> bool {
+        matches!(self, Access::Write(_) | Access::Append { .. })
+    }
+
+    /// The same access with other values.
+    pub(crate) fn map<W, E>(&self, map: &impl Fn(&V) -> Result<W, E>) -> Result<Access<W>, E> {
+        Ok(match self {
+            Access::Read { value, is_initial } => Access::Read { value: map(value)?, is_initial: *is_initial },
+            Access::List(list) => Access::List(list.iter().map(map).collect::<Result<_, E>>()?),
+            Access::Write(value) => Access::Write(map(value)?),
+            Access::Append { value, place } => Access::Append { value: map(value)?, place: *place },
+        })
+    }
+}
+
 /// An access that is visible to other transactions, with the stamps that decide about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row<T, V> {
     /// The transaction.
     pub txn: u64,
@@ -45,6 +63,14 @@ pub struct Row<T, V> {
     pub at: T,
     /// The access; own writes are left out of reads.
     pub access: Access<V>,
+}
+
+impl<T: Copy, V> Row<T, V> {
+    /// The same row with other values.
+    pub(crate) fn map<W, E>(&self, map: &impl Fn(&V) -> Result<W, E>) -> Result<Row<T, W>, E> {
+        let Row { txn, place, start, at, .. } = *self;
+        Ok(Row { txn, place, start, at, access: self.access.map(map)? })
+    }
 }
 
 /// Why the rows of a key do not fit their stamps.
@@ -128,31 +154,44 @@ impl<K: Clone + Eq + Hash, V: Clone + PartialEq> Own<K, V> {
     }
 }
 
+/// Why a key has a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Origin {
+    /// A transaction committed it.
+    Commit,
+    /// A transaction whose commit is not known wrote it: it committed no later.
+    Bound,
+    /// A read returned it, when the state of the key was not known.
+    Read,
+}
+
 /// A version of a key.
-#[derive(Clone, Debug)]
-struct Version<T, V> {
-    commit: T,
-    start: T,
-    write: (u64, u32),
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Version<T, V> {
+    pub(crate) commit: T,
+    pub(crate) start: T,
+    /// The write, or the read that showed the version.
+    pub(crate) write: (u64, u32),
     /// The value of a register.
-    value: Option<V>,
+    pub(crate) value: Option<V>,
     /// The length of a list.
-    len: usize,
-    /// True if the commit is only known to be no later.
-    is_bound: bool,
+    pub(crate) len: usize,
+    pub(crate) origin: Origin,
 }
 
 /// The versions of a key that a read may still return.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Key<T, V> {
     newest: Option<Version<T, V>>,
     older: Vec<Version<T, V>>,
     pub(crate) elements: Vec<V>,
+    /// True if versions were forgotten, which older snapshots than any that may still come see.
+    pub(crate) has_forgotten: bool,
 }
 
 impl<T, V> Default for Key<T, V> {
     fn default() -> Key<T, V> {
-        Key { newest: None, older: Vec::new(), elements: Vec::new() }
+        Key { newest: None, older: Vec::new(), elements: Vec::new(), has_forgotten: false }
     }
 }
 
@@ -175,12 +214,13 @@ impl<T: Copy + Ord, V: Clone + PartialEq> Key<T, V> {
         }
         let len = self.elements.len();
         let value = (!is_list).then(|| value.clone());
-        self.newest = Some(Version { commit, start, write, value, len, is_bound: false });
+        self.newest = Some(Version { commit, start, write, value, len, origin: Origin::Commit });
         let before = before.filter(|_| !is_own)?;
-        let is_fault = is_exclusive && start < before.commit;
-        let first = before.write;
         self.older.push(before);
-        is_fault.then_some(Fault::Conflict { first })
+        // The commits of other versions are not known.
+        let known = self.older.iter().rev().find(|version| version.origin == Origin::Commit);
+        let first = known.filter(|known| is_exclusive && start < known.commit)?.write;
+        Some(Fault::Conflict { first })
     }
 
     /// Appends an element, which has this place if its transaction read the list after it.
@@ -200,12 +240,34 @@ impl<T: Copy + Ord, V: Clone + PartialEq> Key<T, V> {
         self.older.clear();
     }
 
+    /// The versions, the oldest first.
+    pub(crate) fn versions(&self) -> impl DoubleEndedIterator<Item = &Version<T, V>> {
+        self.older.iter().chain(&self.newest)
+    }
+
     /// Forgets versions that no snapshot from `start` on sees.
     pub(crate) fn forget_before(&mut self, start: T) {
         let is_newest_old = self.newest.as_ref().is_some_and(|newest| newest.commit <= start);
         let passed = self.older.partition_point(|version| version.commit <= start);
         let gone = if is_newest_old { self.older.len() } else { passed.saturating_sub(1) };
+        self.has_forgotten |= gone > 0;
         self.older.drain(..gone);
+    }
+
+    /// Takes a version that a read returned as the newest one. No version is newer than the read.
+    pub(crate) fn settle(&mut self, at: T, read: (u64, u32), value: &V) {
+        self.older.extend(self.newest.take());
+        let len = self.elements.len();
+        let value = Some(value.clone());
+        self.newest = Some(Version { commit: at, start: at, write: read, value, len, origin: Origin::Read });
+    }
+
+    /// The same for all elements of a list.
+    pub(crate) fn settle_list(&mut self, at: T, read: (u64, u32), list: &[V]) {
+        (self.elements, self.older) = (list.to_vec(), Vec::new());
+        self.has_forgotten = true;
+        self.newest =
+            Some(Version { commit: at, start: at, write: read, value: None, len: list.len(), origin: Origin::Read });
     }
 
     /// The number of versions.
@@ -213,7 +275,8 @@ impl<T: Copy + Ord, V: Clone + PartialEq> Key<T, V> {
         self.older.len() + usize::from(self.newest.is_some())
     }
 
-    fn newest_at(&self, at: T) -> Option<&Version<T, V>> {
+    /// The newest version that a snapshot sees.
+    pub(crate) fn newest_at(&self, at: T) -> Option<&Version<T, V>> {
         if self.newest.as_ref().is_none_or(|newest| newest.commit <= at) {
             return self.newest.as_ref();
         }
@@ -245,13 +308,30 @@ impl<T: Copy + Ord, V: Clone + PartialEq> Key<T, V> {
         if let Some(known) = known {
             known.commit = known.commit.min(at);
         } else {
-            let version = Version { commit: at, start, write, value: Some(value.clone()), len: 0, is_bound: true };
+            let (value, origin) = (Some(value.clone()), Origin::Bound);
+            let version = Version { commit: at, start, write, value, len: 0, origin };
             self.older.extend(self.newest.take());
             self.older.push(version);
         }
         self.older.extend(self.newest.take());
-        self.older.sort_by_key(|version| (version.commit, version.is_bound, version.start));
+        self.older.sort_by_key(|version| (version.commit, version.origin, version.start));
         self.newest = self.older.pop();
+    }
+}
+
+impl<T: Copy, V> Key<T, V> {
+    /// The same versions with other values.
+    pub(crate) fn map<W, E>(&self, map: &impl Fn(&V) -> Result<W, E>) -> Result<Key<T, W>, E> {
+        let version = |version: &Version<T, V>| -> Result<Version<T, W>, E> {
+            let Version { commit, start, write, len, origin, .. } = *version;
+            Ok(Version { commit, start, write, value: version.value.as_ref().map(map).transpose()?, len, origin })
+        };
+        Ok(Key {
+            newest: self.newest.as_ref().map(version).transpose()?,
+            older: self.older.iter().map(version).collect::<Result<_, E>>()?,
+            elements: self.elements.iter().map(map).collect::<Result<_, E>>()?,
+            has_forgotten: self.has_forgotten,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reads and writes that do not fit the stamps of the database, and sentences about them.
 
+use super::words;
 use crate::anomaly::{Explanation, pair};
 use crate::level::Level;
 use crate::stamp::Clock;
@@ -94,15 +95,15 @@ impl Misfit {
     /// The name of the anomaly.
     pub fn name(self, txns: &Transactions) -> &'static str {
         match self {
-            Misfit::Internal { .. } => "internal read",
+            Misfit::Internal { .. } => words::INTERNAL,
             Misfit::Unwritten { read } => unwritten(read, txns),
-            Misfit::Unseen { .. } => "read of a later commit",
-            Misfit::Missed { .. } => "missed write",
-            Misfit::Disordered { .. } => "list in another order",
-            Misfit::Conflict { .. } => "overlapping writers",
-            Misfit::Order { in_time: false, .. } => "stale snapshot in session order",
+            Misfit::Unseen { .. } => words::UNSEEN,
+            Misfit::Missed { .. } => words::MISSED,
+            Misfit::Disordered { .. } => words::DISORDERED,
+            Misfit::Conflict { .. } => words::CONFLICT,
+            Misfit::Order { in_time: false, .. } => words::IN_SESSION,
             Misfit::Order { in_time: true, .. } => "stale snapshot in real time",
-            Misfit::Backwards { .. } => "commit before snapshot",
+            Misfit::Backwards { .. } => words::BACKWARDS,
             Misfit::Versions { .. } => "versions in another order",
             Misfit::Fork { .. } => "snapshots that disagree",
         }
@@ -150,43 +151,21 @@ impl Misfit {
         };
         let of = |micro: MicroId| label(txns.txn_of(micro));
         let sentence = match self {
-            Misfit::Internal { read, write } => {
-                format!("{} read {} after it had written {}", of(read), txns.show_read(read), pair(write, txns))
+            Misfit::Internal { read, write } => words::internal(&of(read), &txns.show_read(read), &pair(write, txns)),
+            Misfit::Unwritten { read } => words::unwritten(unwritten(read, txns), &of(read), &txns.show_read(read)),
+            Misfit::Unseen { read, write } => words::unseen(&of(read), &pair(write, txns), &of(write)),
+            Misfit::Missed { read, write } => {
+                words::missed(&of(read), &txns.show_read(read), &pair(write, txns), &of(write))
             }
-            Misfit::Unwritten { read } => {
-                let why = match unwritten(read, txns) {
-                    "aborted read" => "whose writer did not commit",
-                    "intermediate read" => "which its writer overwrote",
-                    _ => "which no transaction wrote",
-                };
-                format!("{} read {}, {why}", of(read), txns.show_read(read))
+            Misfit::Disordered { read } => words::disordered(&of(read), &txns.show_read(read)),
+            Misfit::Conflict { first, second } => {
+                words::conflict(&of(second), &pair(second, txns), &of(first), &pair(first, txns))
             }
-            Misfit::Unseen { read, write } => {
-                format!("{} read {} of {}, whose commit it does not see", of(read), pair(write, txns), of(write))
+            Misfit::Order { before, after, in_time: false } => words::in_session(&label(after), &label(before)),
+            Misfit::Order { before, after, in_time: true } => {
+                format!("the snapshot of {} does not have {}, which ended before it began", label(after), label(before))
             }
-            Misfit::Missed { read, write } => format!(
-                "{} read {}, but by the stamps it sees {} of {}",
-                of(read),
-                txns.show_read(read),
-                pair(write, txns),
-                of(write)
-            ),
-            Misfit::Disordered { read } => {
-                format!("{} read {}, whose elements were committed in another order", of(read), txns.show_read(read))
-            }
-            Misfit::Conflict { first, second } => format!(
-                "{} wrote {} without seeing {} of {}, and {} did not see it either",
-                of(second),
-                pair(second, txns),
-                pair(first, txns),
-                of(first),
-                of(first)
-            ),
-            Misfit::Order { before, after, in_time } => {
-                let how = if in_time { "ended before it began" } else { "is earlier in its session" };
-                format!("the snapshot of {} does not have {}, which {how}", label(after), label(before))
-            }
-            Misfit::Backwards { txn } => format!("{} was committed no later than it took its snapshot", label(txn)),
+            Misfit::Backwards { txn } => words::backwards(&label(txn)),
             Misfit::Versions { first, second } => format!(
                 "{} of {} is an older version than {} of {}, but was committed later",
                 pair(first, txns),
@@ -220,11 +199,11 @@ fn returned(read: MicroId, txns: &Transactions) -> Option<u32> {
 fn unwritten(read: MicroId, txns: &Transactions) -> &'static str {
     let writer = returned(read, txns).map_or(NONE, |version| txns.versions[version as usize].writer);
     if writer == NONE {
-        return "thin-air read";
+        return words::THIN_AIR;
     }
     match txns.status(txns.txn_of(MicroId(writer))) {
-        Status::Committed => "intermediate read",
-        Status::Aborted | Status::Unknown => "aborted read",
+        Status::Committed => words::INTERMEDIATE,
+        Status::Aborted | Status::Unknown => words::ABORTED,
     }
 }
 

@@ -14,6 +14,8 @@ pub mod key;
 mod misfit;
 mod proof;
 mod stream;
+mod waiting;
+mod words;
 
 use omnilink_history::{Halt, Precedence, Stop, Value};
 use rustc_hash::FxHashMap;
@@ -21,7 +23,7 @@ use thiserror::Error;
 
 use self::key::{Fault, Install, Key, Own};
 pub use self::misfit::{Misfit, StampRejection};
-pub use self::stream::{Alarm, Late, Stream};
+pub use self::stream::{Alarm, AlarmKind, SavedKey, SavedStream, Stream, StreamCounts, StreamLimits};
 use crate::certify::{Certificate, Step};
 use crate::level::{Isolation, Level};
 use crate::model::{Choice, owners};
@@ -77,6 +79,9 @@ pub enum StampError {
         "PostgreSQL's snapshots do not decide `serializable`, because its transactions take effect in another order than they commit"
     )]
     Serializable,
+    /// A stream has the ends of transactions of all processes only at its end.
+    #[error("a stream of transactions is checked in session order or without an order, not in real time")]
+    RealTime,
 }
 
 /// Checks that the reads of a history fit the stamps that the database gave its transactions.

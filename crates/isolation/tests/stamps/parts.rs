@@ -1,11 +1,11 @@
-//! Transactions, sessions and keys decide the same alone as together, and so does the stream.
+//! Transactions, sessions and keys decide the same alone as together.
 
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use omnilink_history::{Halt, Precedence, Value};
 use omnilink_isolation::key::{Access, Row, Stamped, follows, judge, split};
-use omnilink_isolation::{Isolation, Level, Stamp, StampOutcome, Status, Stream, check_stamps};
+use omnilink_isolation::{Isolation, Level, Stamp, StampOutcome, Status, check_stamps};
 
 use crate::generate::{History, Txn};
 use crate::{LEVELS, orders};
@@ -28,7 +28,10 @@ fn stamped(history: &History, level: Level, number: usize) -> Stamped<Stamp, Val
     };
     let commit = txn.commit.map(Stamp::new);
     let start = Stamp::new(txn.start);
-    let sees = Stream::new(level).expect("a level with stamps").sees(start, commit);
+    let sees = match (level.isolation, commit) {
+        (Isolation::Serializable, Some(commit)) => commit.before(),
+        _ => start,
+    };
     Stamped { txn: number as u64, start, sees, commit, accesses: txn.ops.iter().map(access).collect() }
 }
 
@@ -70,34 +73,8 @@ fn holds_in_parts(history: &History, level: Level) -> bool {
         && by_key.values_mut().all(|rows| judge(rows, is_exclusive).is_empty())
 }
 
-/// Transactions arrive in the order of their ends, a few of them late, with a watermark behind them.
-fn holds_in_stream(history: &History, level: Level, rng: &mut Rng) -> bool {
-    let mut stream = Stream::new(level).expect("a level with stamps");
-    let mut order = committed(history);
-    // Sessions stay in order.
-    for _ in 0..order.len() {
-        let at = rng.usize(1..order.len().max(2));
-        let is_free = |order: &[usize]| history.txns[order[at - 1]].session != history.txns[order[at]].session;
-        if order.len() > 1 && is_free(&order) {
-            order.swap(at - 1, at);
-        }
-    }
-    let mut alarms = Vec::new();
-    for (at, &txn) in order.iter().enumerate() {
-        stream.push(history.txns[txn].session as u64, &stamped(history, level, txn)).expect("it is in time");
-        let rest = || order[at + 1..].iter().map(|&txn| &history.txns[txn]);
-        let point = |txn: &Txn| txn.commit.unwrap_or(txn.start);
-        if let Some(commit) = rest().map(point).min() {
-            let start = rest().map(|txn| txn.start.min(point(txn))).min().unwrap_or(0);
-            alarms.extend(stream.advance(Stamp::new(commit - 1), Stamp::new(start - 1)));
-        }
-    }
-    alarms.extend(stream.finish());
-    alarms.is_empty()
-}
-
 #[test]
-fn parts_and_the_stream_decide_the_same() {
+fn parts_decide_the_same() {
     let mut rng = Rng::with_seed(5);
     let mut accepted = 0;
     for _ in 0..2_000 {
@@ -113,7 +90,6 @@ fn parts_and_the_stream_decide_the_same() {
                     StampOutcome::Inconclusive(doubt) => panic!("{level}: {doubt}: {history:#?}"),
                 };
                 assert_eq!(holds_in_parts(&history, level), holds, "{level}, in parts: {history:#?}");
-                assert_eq!(holds_in_stream(&history, level, &mut rng), holds, "{level}, in a stream: {history:#?}");
                 accepted += usize::from(holds);
             }
         }
