@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use omnilink::Action;
@@ -130,6 +131,23 @@ fn the_first_seed_that_fails_is_tried_first() {
     // No other seed is left.
     assert!(run(0, Wrong::StaleRead).is_err(), "the seed is remembered");
     assert!(run(0, Wrong::Nothing).is_ok(), "it passes if the store is correct");
+}
+
+#[test]
+fn a_seed_that_failed_before_runs_once() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let failing =
+        Simulation { jobs: 1, ..Simulation::new("sim::once", directory.path().to_str().unwrap(), "kv:absent=0") };
+    let wrong = |seed: u64, history: History| simulate(seed, &history, Wrong::StaleRead);
+    catch_unwind(AssertUnwindSafe(|| failing.run(wrong))).expect_err("a seed fails, and is kept");
+    let runs = Mutex::new(Vec::new());
+    Simulation { jobs: 2, repeat: 0, ..failing }.run(|seed, history| {
+        runs.lock().unwrap().push(seed);
+        simulate(seed, &history, Wrong::Nothing);
+    });
+    let mut runs = runs.into_inner().unwrap();
+    runs.sort_unstable();
+    assert_eq!(runs, (0..100).collect::<Vec<_>>());
 }
 
 #[test]
