@@ -201,9 +201,36 @@ fn a_violation_beside_a_walk_is_found_and_repeated() {
     assert!(all.ends_with("exit 1"), "{all}");
     let (_, again) = all.split_once("repeat this walk: omnilink spec simulate Queue.tla ").expect("a command");
     let again = again.lines().next().expect("a line");
-    let one = simulate("beside", "INVARIANT Short\n", &format!("--deadlock false {again}"));
+    let one = simulate("beside", "INVARIANT Short\n", again);
     let trace = |text: &str| text[..text.find("walk").expect("a line of counts")].to_owned();
     assert_eq!(trace(&all), trace(&one));
+}
+
+#[test]
+fn the_command_that_repeats_a_walk_has_all_options() {
+    let directory = directory("repeat", "INVARIANT Short\n");
+    fs::rename(directory.join("Queue.cfg"), directory.join("other one.cfg")).expect("a file of a test");
+    let args =
+        ["spec", "simulate", "Queue.tla", "--config", "other one.cfg", "--deadlock", "false", "--until", "taken = 9"];
+    let printed = run(&directory, &args);
+    let again = "omnilink spec simulate Queue.tla --config 'other one.cfg' --deadlock false --seed 0 --until 'taken = 9' --depth";
+    assert!(printed.contains(again), "{printed}");
+}
+
+#[test]
+fn behaviors_without_steps_and_of_large_states_are_histories() {
+    let wide = "---- MODULE Wide ----\nEXTENDS Naturals\nVARIABLE f\nInit == f = [i \\in 1..3000 |-> 0]\n\
+                Set(i) == f[1] = 0 /\\ f' = [f EXCEPT ![i] = 1]\nNext == Set(1)\n====\n";
+    let directory = directory("wide", "");
+    fs::write(directory.join("Wide.tla"), wide).expect("a file for a test");
+    fs::write(directory.join("Wide.cfg"), "INIT Init\nNEXT Next\n").expect("a file for a test");
+    let in_it = |args: &str| run(&directory, &args.split_whitespace().collect::<Vec<_>>());
+    in_it("spec simulate Wide.tla --walks 1 --deadlock false -o one");
+    let checked = in_it("check Wide.tla one");
+    assert!(checked.contains("accepted: 1 operation") && checked.ends_with("exit 0"), "{checked}");
+    in_it("spec simulate Wide.tla --walks 1 --depth 0 --deadlock false -o none");
+    let checked = in_it("check Wide.tla none");
+    assert!(checked.contains("nothing to check") && checked.ends_with("exit 4"), "{checked}");
 }
 
 #[test]
@@ -217,6 +244,8 @@ fn walks_end_where_they_should() {
     assert!(unknown.contains("missing") && unknown.ends_with("exit 2"), "{unknown}");
     let deadlock = simulate("goal", "", "--walks 200");
     assert!(deadlock.contains("has no successor") && deadlock.ends_with("exit 1"), "{deadlock}");
+    let none = simulate("goal", "", "--walks 0");
+    assert!(none.contains("'0' for '--walks <COUNT>'") && none.ends_with("exit 2"), "{none}");
     let stopped = simulate("goal", "", "--deadlock false --max-states 2");
     assert!(stopped.contains("inconclusive") && stopped.ends_with("exit 3"), "{stopped}");
 }

@@ -260,7 +260,26 @@ pub(crate) fn whole_text(path: &Path, most: u64, limits: &dyn Limits) -> Result<
 }
 
 fn detect(bytes: &[u8]) -> Option<Format> {
-    Format::detect(&bytes[..bytes.len().min(4096)])
+    let begin = |bytes: &[u8]| Format::detect(&bytes[..bytes.len().min(4096)]);
+    // A comment may be longer than a beginning, such as the first state of a behavior, which may have nothing after it.
+    begin(bytes).or_else(|| match after_comments(bytes) {
+        [] => Some(Format::JsonLines),
+        rest => begin(rest),
+    })
+}
+
+/// A text without the empty lines and comments before its first other line.
+fn after_comments(mut bytes: &[u8]) -> &[u8] {
+    while !bytes.is_empty() {
+        let (line, rest) =
+            bytes.split_at(bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1));
+        let line = line.trim_ascii();
+        if !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"//") {
+            break;
+        }
+        bytes = rest;
+    }
+    bytes
 }
 
 /// The error for an unrecognized beginning of a file.

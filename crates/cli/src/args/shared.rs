@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use omnilink_history::Precedence;
-use omnilink_judge::Assumption;
 use omnilink_judge::load::Around;
+use omnilink_judge::{Assumption, quoted};
 use omnilink_weak::Level;
 
 use super::headings::{EXPERTS, INPUT, LIMITS, ORDERS, SPECIFICATION};
@@ -91,6 +91,13 @@ pub(crate) struct AroundArgs {
 impl AroundArgs {
     pub(crate) fn around(&self) -> Around {
         Around { config: self.config.clone(), includes: self.includes.clone() }
+    }
+
+    /// The same options for another command line, each after a space.
+    pub(crate) fn again(&self) -> String {
+        let config = self.config.iter().map(|config| ("--config", config));
+        let all = config.chain(self.includes.iter().map(|include| ("--include", include)));
+        all.map(|(option, path)| format!(" {option} {}", quoted(path.display()))).collect()
     }
 }
 

@@ -142,7 +142,7 @@ pub(crate) enum BehaviorForm {
 #[derive(Debug, Args)]
 pub(crate) struct SpecSimulateArgs {
     /// Number of behaviors.
-    #[arg(long, value_name = "COUNT", default_value_t = 1000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) walks: u64,
 
     /// Maximum number of steps of a behavior; one that covers something may have as many as it needs to get there.

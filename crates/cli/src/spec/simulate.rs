@@ -1,7 +1,7 @@
 //! `omnilink spec simulate`: random behaviors of a specification, or a few that cover it.
 
 use indicatif::HumanCount;
-use omnilink_judge::{Complaint, limit};
+use omnilink_judge::{Complaint, limit, quoted};
 use omnilink_suggest::{counted, plural};
 use omnilink_tla::program::Program;
 use omnilink_tla::reach::{Choose, Cover, Limit, Simulated, Stats, Verdict, Visited, WalkPlan, cover, simulate};
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::behavior::Files;
 use super::check;
 use super::visit::{Found, Visit, Way, visit};
-use crate::args::{ChooseBy, CoverBy, SpecSimulateArgs};
+use crate::args::{ChooseBy, CoverBy, SpecSimulateArgs, StatesArgs};
 use crate::exit::Exit;
 use crate::limits::Limits;
 
@@ -57,7 +57,8 @@ fn walk(args: &SpecSimulateArgs, given: &Visit<'_>) -> Result<Found, Complaint> 
         "actions_not_taken": unused,
         "files": written,
     });
-    let repeat = walk.map(|number| again(args, number));
+    let is_stopped = matches!(verdict, Verdict::Stopped { .. });
+    let repeat = walk.filter(|_| !is_stopped).map(|number| again(args, number));
     let (depth, seed, goal) = (args.depth, args.seed, args.until.clone());
     Ok(Found {
         verdict,
@@ -116,12 +117,22 @@ fn unused(program: &Program, visited: &Visited) -> Vec<String> {
 
 /// The command that makes one walk again.
 fn again(args: &SpecSimulateArgs, number: u64) -> String {
-    let choose = match args.choose {
-        ChooseBy::Successor => "",
-        ChooseBy::Action => " --choose action",
+    let StatesArgs { deadlock, skip_properties, skip_liveness, located, .. } = &args.states;
+    let mut command = format!("omnilink spec simulate {}{}", quoted(located.file.display()), located.around.again());
+    let mut add = |option: &str, is_given: bool, value: String| {
+        if is_given {
+            command += &format!(" {option}{}{value}", if value.is_empty() { "" } else { " " });
+        }
     };
-    let file = args.states.located.file.display();
-    format!("omnilink spec simulate {file} --seed {}{choose} --depth {} --walk {number}", args.seed, args.depth)
+    add("--deadlock", deadlock.is_some(), deadlock.unwrap_or_default().to_string());
+    add("--skip-properties", *skip_properties, String::new());
+    add("--skip-liveness", *skip_liveness, String::new());
+    add("--seed", true, args.seed.to_string());
+    add("--choose", args.choose == ChooseBy::Action, "action".to_owned());
+    add("--until", args.until.is_some(), args.until.as_ref().map(quoted).unwrap_or_default());
+    add("--depth", true, args.depth.to_string());
+    add("--walk", true, number.to_string());
+    command
 }
 
 fn watch_walks(args: &SpecSimulateArgs, limits: &Limits, visited: &Visited) -> Option<Limit> {
