@@ -16,14 +16,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <deque>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -329,15 +328,35 @@ namespace detail {
 template <class Call>
 using Calls = std::vector<std::pair<std::size_t, std::vector<Call>>>;
 
+// The text of a file. Streams of the C++ library would take locks, which are steps under control.
+inline std::string read_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) fail_with_errno(path);
+  std::string text;
+  char part[4096];
+  while (true) {
+    const ::ssize_t length = ::read(file, part, sizeof part);
+    if (length < 0 && errno == EINTR) continue;
+    if (length <= 0) {
+      ::close(file);
+      if (length < 0) fail_with_errno(path);
+      return text;
+    }
+    text.append(part, static_cast<std::size_t>(length));
+  }
+}
+
 // Reads a script; `read` makes a call of a line.
 template <class Call, class Read>
 Calls<Call> read_script(const std::string& path, const Read& read) {
-  std::ifstream file(path);
-  if (!file) fail(path + " cannot be read");
+  const std::string file = read_file(path);
   Calls<Call> calls;
-  std::string text;
-  for (std::size_t number = 1; std::getline(file, text) || number == 1; ++number) {
+  std::size_t at = 0;
+  for (std::size_t number = 1; at < file.size() || number == 1; ++number) {
     const std::string where = path + ": line " + std::to_string(number) + ": ";
+    const std::size_t end_of_line = std::min(file.find('\n', at), file.size());
+    std::string text = file.substr(at, end_of_line - at);
+    at = end_of_line + 1;
     if (!text.empty() && text.back() == '\r') text.pop_back();
     if (number == 1) {
       if (text == script_header) continue;
