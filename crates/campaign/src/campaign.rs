@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use omnilink_explore::{
     Artifacts, Asked, Controlled, Coverage, DataRace, Ended, Environment, ExecutionOrder, Input, Plan, Program, Race,
-    Ran, Run, Store, Workload,
+    Ran, Run, Store, Workload, script_beside,
 };
 use omnilink_judge::{Failed, Judge, Recording};
 use omnilink_report::{Interleaving, Report, Verdict};
@@ -271,6 +271,9 @@ impl Checks<'_> {
             let help = "record to the path in the variable OMNILINK_TRACE";
             return Err(Error::with_help("the harness", "it ended normally, but recorded nothing", help));
         }
+        if run.input.script.is_some() && !run.trace.join("script").exists() {
+            return Err(unscripted(&run.ran.ended));
+        }
         let execution = run.decided.as_ref().map(|decided| &decided.execution);
         let is_blocked = execution.map_or(Ok(false), |execution| close_blocked(execution, &run.trace))?;
         let Campaign { host, judge, check_timeout, .. } = self.campaign;
@@ -341,7 +344,7 @@ impl Checks<'_> {
         if self.campaign.collects_reports {
             self.tally.collected.add(&run.label(), report.as_ref(), seen.as_ref());
         }
-        for path in [&run.trace, &run.trace.with_extension("rr")] {
+        for path in [&run.trace, &run.trace.with_extension("rr"), &script_beside(&run.trace)] {
             crate::harness::remove(path).map_err(|error| Error::about("the trace", error))?;
         }
         // After a race, threads are switched at its accesses, so its consequences may follow.
@@ -425,6 +428,16 @@ impl Checks<'_> {
         }
         Ok((id, repeats))
     }
+}
+
+/// The error of a harness that did not follow the script that it was given.
+fn unscripted(ended: &Ended) -> Error {
+    if let Ended::Crashed { how, said, .. } = ended {
+        return Error::about("the harness", format!("it did not follow the script, and {how}: {}", said.trim()));
+    }
+    let help =
+        "a harness that `omnilink init` writes follows scripts; `omnilink init --update` writes an old one again";
+    Error::with_help("the harness", "it did not follow the script", help)
 }
 
 /// The names of the operations that no order can place.

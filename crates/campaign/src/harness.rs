@@ -161,6 +161,7 @@ impl Harness {
         let trace = Harness::trace(control);
         let environment = order.environment.iter().cloned().chain(environment(input, &trace)).collect();
         let order = ExecutionOrder { environment, ..order };
+        input.write(&trace).map_err(|error| ControlError::Io { what: "the script", error })?;
         let started = Instant::now();
         let mut execution = control.execute(&order, timeout)?;
         // The first execution of a batch may depend on one before it, which the caller knows.

@@ -155,7 +155,7 @@ impl Campaign {
     }
 
     pub(crate) fn announce(&self, workload: &Workload, source: &ScheduleSource, tell: &mut dyn FnMut(Event<'_>)) {
-        let Workload { seed, runs, time, threads, operations, perturb, .. } = workload;
+        let Workload { seed, runs, time, threads, operations, perturb, script, .. } = workload;
         let number = |range: &RangeInclusive<usize>, what: &str| match range.start() == range.end() {
             true => counted(*range.start() as u64, what),
             false => format!("{} to {} {what}s", range.start(), range.end()),
@@ -187,16 +187,20 @@ impl Campaign {
             ScheduleSource::Free => format!("disturbances: {}", perturb.join(", ")),
         };
         if let ScheduleSource::Controlled(..) = source
+            && script.is_none()
             && let Some(ignored) = self.ignored_keys(workload)
         {
             tell(Event::Said(ignored));
         }
-        tell(Event::Said(format!(
-            "fuzzing against {}: {limits}, {}, {} each, {schedule}, seeds from {seed}",
-            self.spec,
-            number(threads, "thread"),
-            number(operations, "operation"),
-        )));
+        let input = match script {
+            Some(script) => format!(
+                "{} of a script on {}",
+                counted(script.calls.len() as u64, "call"),
+                counted(script.threads().len() as u64, "thread"),
+            ),
+            None => format!("{}, {} each", number(threads, "thread"), number(operations, "operation")),
+        };
+        tell(Event::Said(format!("fuzzing against {}: {limits}, {input}, {schedule}, seeds from {seed}", self.spec)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Shrinks a run: finds a smaller one that fails for the same reason.
 //!
-//! First operations are left out, all of a thread at once, then half of the rest, a quarter and so on down to single ones,
+//! First operations are left out, which are lines of the script if the harness writes one, all of a thread at once, then half of the rest, a quarter and so on down to single ones,
 //! until each that is left is needed (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input). The
 //! others draw the same inputs as before, and follow the recorded schedule without the steps of those left out; where
 //! that does not fail, a few schedules drawn at random may. Then switches between threads are left out. Fewer switches
@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use omnilink_explore::{Artifacts, ControlError, Controlled, Ended, ExecutionOrder, Only, Plan, Run, simplify};
+use omnilink_explore::{
+    Artifacts, ControlError, Controlled, Ended, ExecutionOrder, Only, Plan, Run, Script, script_of, simplify,
+};
 use omnilink_judge::Recording;
 use omnilink_report::Report;
 use omnilink_schedule::channel::Policy;
@@ -81,15 +83,14 @@ pub fn shrink(replay: &Replay, effort: Effort, tell: &mut dyn FnMut(Shrunk<'_>))
     tell(Shrunk::Begun(cause));
     let Some(trials) = Trials::of(replay)? else { return Err(Error::about(&run.id, "its report is missing")) };
     let mut shrinking = Shrinking { trials, schedules: 0 };
-    let (plan, like, schedule) = (run.plan.clone(), replay.like.clone(), replay.schedule.clone());
-    let Some(first) = shrinking.trials.fails(&plan, follow(&like, &schedule))? else {
+    let script = script_of(&replay.store.path(&run.id)).map_err(|error| Error::about(&run.id, error))?;
+    let Some(mut found) = shrinking.first(script)? else {
         return Err(Error::with_help(
             &run.id,
             "it does not fail again",
             "the harness was rebuilt, or is nondeterministic",
         ));
     };
-    let mut found = Failing { plan, like, schedule, steps: first.execution.steps };
     let (mut is_smaller, mut simpler) = (false, 0);
     for _ in 0..ROUNDS {
         let fewer = shrinking.fewer_operations(&mut found, effort.tries)?;
@@ -117,6 +118,22 @@ struct Shrinking<'a> {
 impl Shrinking<'_> {
     fn is_interrupted(&self) -> bool {
         (self.trials.replay.host.is_interrupted)()
+    }
+
+    /// Executes the run again, with the calls of its script if there is one and it fails with them as well.
+    fn first(&mut self, script: Option<Script>) -> Result<Option<Failing>, ControlError> {
+        let Replay { run, like, schedule, .. } = self.trials.replay;
+        let follow = follow(like, schedule);
+        let scripted = script.map(|script| Plan { perturb: Vec::new(), script: Some(script), ..run.plan.clone() });
+        // A call that the harness draws may take steps to ask whether it is allowed.
+        let with_script = scripted.map(|plan| (plan, ExecutionOrder { strict: false, ..follow.clone() }));
+        for (plan, order) in with_script.into_iter().chain([(run.plan.clone(), follow)]) {
+            if let Some(tried) = self.trials.fails(&plan, order)? {
+                let (like, schedule) = (like.clone(), tried.execution.schedule());
+                return Ok(Some(Failing { plan, like, schedule, steps: tried.execution.steps }));
+            }
+        }
+        Ok(None)
     }
 
     /// Leaves out operations until none can be. Returns whether some were.
@@ -151,14 +168,10 @@ impl Shrinking<'_> {
 
     /// Leaves these operations out, if the run still fails.
     fn try_without(&mut self, found: &mut Failing, without: &[Made], tries: u64) -> Result<bool, ControlError> {
-        let mut only = BTreeMap::<usize, Vec<usize>>::new();
-        for (thread, operation) in operations(&found.plan).into_iter().filter(|made| !without.contains(made)) {
-            only.entry(thread).or_default().push(operation);
-        }
-        if only.is_empty() || self.is_interrupted() {
+        let plan = plan_without(&found.plan, without);
+        if plan.size() == 0 || self.is_interrupted() {
             return Ok(false);
         }
-        let plan = Plan { perturb: Vec::new(), only: Some(Only(only)), ..found.plan.clone() };
         let followed = projected(found, without);
         let mut orders =
             vec![ExecutionOrder { strict: false, follow: followed, ..follow(&found.like, &found.schedule) }];
@@ -213,13 +226,33 @@ impl Shrinking<'_> {
     }
 }
 
-/// The operations that a plan makes.
+/// A plan without some of its operations.
+fn plan_without(plan: &Plan, without: &[Made]) -> Plan {
+    let smaller = Plan { perturb: Vec::new(), ..plan.clone() };
+    if let Some(script) = &plan.script {
+        return Plan { script: Some(script.without(without)), ..smaller };
+    }
+    let mut only = BTreeMap::<usize, Vec<usize>>::new();
+    for (thread, operation) in operations(plan).into_iter().filter(|made| !without.contains(made)) {
+        only.entry(thread).or_default().push(operation);
+    }
+    Plan { only: Some(Only(only)), ..smaller }
+}
+
+/// The operations that a plan makes, by thread. Those of a script are numbered by its lines.
 fn operations(plan: &Plan) -> Vec<Made> {
-    match &plan.only {
-        Some(Only(only)) => {
+    match (&plan.script, &plan.only) {
+        (Some(script), _) => {
+            let count = |thread: usize| script.calls.iter().filter(|call| call.thread == thread).count();
+            let threads = script.threads().into_iter();
+            threads.flat_map(|thread| (0..count(thread)).map(move |number| (thread, number))).collect()
+        }
+        (None, Some(Only(only))) => {
             only.iter().flat_map(|(thread, made)| made.iter().map(|number| (*thread, *number))).collect()
         }
-        None => (0..plan.threads).flat_map(|thread| (0..plan.operations).map(move |number| (thread, number))).collect(),
+        (None, None) => {
+            (0..plan.threads).flat_map(|thread| (0..plan.operations).map(move |number| (thread, number))).collect()
+        }
     }
 }
 

@@ -39,9 +39,13 @@ impl<'a> Trials<'a> {
             }
             _ => reason(self.replay, &tried, None).is_some_and(|reason| reason == self.wanted),
         };
-        // A harness of one's own may make all operations nevertheless.
+        // A harness of one's own may make all operations nevertheless. One that reads scripts writes them.
         let heeds = |only: &Only| made_only(&tried.trace).is_some_and(|made| made == only.to_string());
-        let is_same = is_same && plan.only.as_ref().is_none_or(heeds);
+        let is_same = is_same
+            && match &plan.script {
+                Some(_) => tried.trace.join("script").exists(),
+                None => plan.only.as_ref().is_none_or(heeds),
+            };
         if tried.trace.exists() {
             // If a trace cannot be removed, the next one replaces it or reports the error.
             let _ = std::fs::remove_dir_all(&tried.trace);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omnilink_campaign::{Campaign, Choice, DfsOptions, Event, Executed, Explored, Findings, Kind, Seen, now};
-use omnilink_explore::{Asked, DataRace, Ended, Plan, Program, Store, Workload};
+use omnilink_explore::{Asked, BadScript, DataRace, Ended, Plan, Program, Script, Store, Workload};
 use omnilink_init::Existing;
 use omnilink_judge::{InputError, Judge};
 use omnilink_report::{Report, clean};
@@ -71,6 +71,7 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
         threads: args.threads.clone(),
         operations: args.ops.clone(),
         perturb: args.perturb.clone(),
+        script: args.script.as_deref().map(read_script).transpose()?,
         timeout: args.timeout,
     };
     let workload = Workload::new(&settings, &args.profile, seed);
@@ -116,6 +117,17 @@ fn prepare(args: &FuzzArgs) -> Result<Campaign, Exit> {
         keeps_all: args.keep == Keep::All,
         collects_reports: !args.reports.is_empty(),
     })
+}
+
+/// Reads a script that has at least one call.
+pub(crate) fn read_script(path: &Path) -> Result<Script, Exit> {
+    let wrong = |message: String| complain(&path.display().to_string(), &InputError::new(message));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let script: Script = text.parse().map_err(|error: BadScript| wrong(error.to_string()))?;
+    if script.calls.is_empty() {
+        return Err(wrong("it has no call".to_owned()));
+    }
+    Ok(script)
 }
 
 fn fuzz(args: &FuzzArgs, campaign: &Campaign) -> Result<Exit, Exit> {

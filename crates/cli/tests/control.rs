@@ -210,7 +210,7 @@ fn who_is_stuck_and_where_is_told() {
     run 1 (seed 1, 3 threads, 12 operations each): stuck
     stuck: no thread is enabled
     thread 0 joins thread 1
-    run<System, main(int, char**)::<lambda()>::<lambda(System&, std::size_t)>, void(System&, long unsigned int&, omnilink::Client&)> at ./../../recorders/cpp/include/omnilink/drive.hpp:380
+    run<System, main(int, char**)::<lambda()>::<lambda(System&, std::size_t)>, void(System&, long unsigned int&, omnilink::Client&)> at ./../../recorders/cpp/include/omnilink/drive.hpp:386
     thread 1 locks …
     increment(System&, unsigned long&, omnilink::Client&) at ./harness.cpp:24
     thread 2 locks …

@@ -59,6 +59,20 @@ fn check(language: &str, module: &str) {
         let ran = tool::run(&directory, &["check", &format!("{module}.tla"), &trace, "--timeout", "60s"]);
         assert!(ran.stdout.contains(": accepted: 300 operations, 3 processes"), "{}", ran.shown());
     }
+    // The script of a run makes its calls again, and one that the harness cannot read is no run.
+    let script = |trace: &str| fs::read_to_string(directory.join(trace).join("script")).unwrap_or_default();
+    let follow = |script: &str, trace: &str| {
+        let mut process = Command::new(&harness);
+        process.env("OMNILINK_SCRIPT", script).env("OMNILINK_TRACE", trace).current_dir(&directory);
+        process.output().expect("the harness runs")
+    };
+    assert!(follow("trace-1/script", "again").status.success());
+    assert_eq!((script("again"), script("again").lines().count()), (script("trace-1"), 301));
+    fs::write(directory.join("bad"), script("again") + "T0 Nonsense\n").expect("a file for a test");
+    let refused = follow("bad", "none");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("bad: line 302: unrecognized call `Nonsense`"), "{said}");
+    assert!(!directory.join("none").exists());
     let ran = tool::run(&directory, &["init", "--check"]);
     assert_eq!(ran.code, 0, "{}", ran.shown());
 }

@@ -9,10 +9,10 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 use crate::newfile::NewFile;
-use crate::store::{Run, SCHEDULE, StoreError, read};
+use crate::store::{Run, SCHEDULE, SCRIPT, StoreError, read};
 
 /// The parts of a run. A bundle with anything else is rejected.
-const PARTS: [&str; 5] = ["run.json", "report.json", "trace", "spec", SCHEDULE];
+const PARTS: [&str; 6] = ["run.json", "report.json", "trace", "spec", SCHEDULE, SCRIPT];
 
 /// At most this many bytes are unpacked, so that a small file cannot fill a disk.
 const MOST_BYTES: u64 = 4 << 30;
@@ -27,7 +27,7 @@ const LONGEST_NAME: usize = 100;
 fn most_bytes(part: &str) -> u64 {
     match part {
         "run.json" | "spec" => 16 << 20,
-        "report.json" | SCHEDULE => 256 << 20,
+        "report.json" | SCHEDULE | SCRIPT => 256 << 20,
         _ => MOST_BYTES,
     }
 }
@@ -327,7 +327,7 @@ mod tests {
         let file = directory.path().join("a.omni");
         let packed = pack(&store.path("abc123"), &file).unwrap();
         let names: Vec<&str> = packed.files.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["run.json", "trace/000.seg", "spec/Queue.tla"]);
+        assert_eq!(names, ["run.json", "trace/000.seg", "spec/Queue.tla", "script"]);
         let run: serde_json::Value =
             serde_json::from_slice(&fs::read(store.path("abc123").join("run.json")).unwrap()).unwrap();
         let fields: Vec<&String> = run["environment"].as_object().unwrap().keys().collect();

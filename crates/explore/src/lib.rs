@@ -13,7 +13,7 @@
 //!     ..Program::default()
 //! };
 //! program.build(&|| false)?.expect("the harness compiles");
-//! let plan = Plan { seed: 1, threads: 4, operations: 100, perturb: Vec::new(), only: None, test: None };
+//! let plan = Plan { seed: 1, threads: 4, operations: 100, perturb: Vec::new(), only: None, script: None, test: None };
 //! let ran = program.run(&plan, Path::new("traces/1"), Duration::from_secs(10), &[], &|| false)?;
 //! assert_eq!(ran.ended, Ended::Finished);
 //! # Ok::<(), std::io::Error>(())
@@ -47,6 +47,7 @@ mod race;
 pub mod rr;
 #[cfg(feature = "control")]
 mod runtime;
+mod script;
 mod shrink;
 mod store;
 pub mod strategy;
@@ -60,11 +61,14 @@ pub use execution::{Controlled, Ending, Execution, ExecutionOrder, Note, STEP_LI
 pub use instrument::{CannotInstrument, Kit};
 pub use newfile::{NewFile, write_file};
 pub use panic::panic_message;
-pub use plan::{Calls, Disturbance, Input, Only, Plan, parse_range};
+pub use plan::{Calls, Disturbance, Input, Only, Plan, parse_range, script_beside};
 pub use program::{Blocked, Ended, Program, Ran};
 pub use race::{DataRace, Race, RacedAccess, verb};
 #[cfg(feature = "control")]
 pub use runtime::{NoRuntime, Runtime, fingerprint};
+pub use script::{BadScript, Script, ScriptedCall};
 pub use shrink::{Simplified, simplify, without_switch};
-pub use store::{Artifacts, Environment, Run, Store, StoreError, Test, format_time, move_to, report_of, schedule_of};
+pub use store::{
+    Artifacts, Environment, Run, Store, StoreError, Test, format_time, move_to, report_of, schedule_of, script_of,
+};
 pub use workload::{Asked, BadProfile, Workload};

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs;
+use std::io;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use omnilink_suggest::counted;
 use serde::{Deserialize, Serialize};
+
+use crate::script::Script;
 
 /// A perturbation of threads, so that they interleave in other ways than they would by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +42,10 @@ pub struct Plan {
     /// The operations to make, if not all of those that the seed and the numbers above stand for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Only>,
+    /// The calls with their arguments; then the seed and the numbers above do not matter. A harness that is generated from a
+    /// specification reads them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<Script>,
     /// The calls, if the input names each of them; then the seed and the numbers above do not matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<Calls>,
@@ -78,6 +86,11 @@ pub struct Calls {
 pub trait Input {
     /// The environment variables for the harness, which records to `trace`.
     fn environment(&self, trace: &Path) -> Vec<(&'static str, String)>;
+
+    /// Writes the file that the harness reads, if there is one, beside the trace.
+    fn write(&self, _trace: &Path) -> io::Result<()> {
+        Ok(())
+    }
 
     /// The input as text.
     fn describe(&self) -> String;
@@ -123,11 +136,20 @@ impl Disturbance {
 impl Plan {
     /// The plan of a program that takes no input. The seed is that of its schedule.
     pub fn without_input(seed: u64) -> Plan {
-        Plan { seed, threads: 0, operations: 0, perturb: Vec::new(), only: None, test: None }
+        Plan { seed, threads: 0, operations: 0, perturb: Vec::new(), only: None, script: None, test: None }
     }
 
     fn has_input(&self) -> bool {
         self.threads > 0
+    }
+
+    /// The number of operations of all threads.
+    pub fn size(&self) -> usize {
+        match (&self.script, &self.only) {
+            (Some(script), _) => script.calls.len(),
+            (None, Some(only)) => only.operations(),
+            (None, None) => self.threads * self.operations,
+        }
     }
 }
 
@@ -146,10 +168,17 @@ impl Input for Plan {
         ];
         // The variables of an execution stay set for the next one in the same process.
         variables.push(("OMNILINK_ONLY", self.only.as_ref().map(Only::to_string).unwrap_or_default()));
+        if self.script.is_some() {
+            variables.push(("OMNILINK_SCRIPT", script_beside(trace).display().to_string()));
+        }
         if let Some(calls) = &self.test {
             variables.extend([("OMNILINK_MATRIX", calls.matrix.clone()), ("OMNILINK_ORDERS", String::new())]);
         }
         variables
+    }
+
+    fn write(&self, trace: &Path) -> io::Result<()> {
+        self.script.as_ref().map_or(Ok(()), |script| fs::write(script_beside(trace), script.to_string()))
     }
 
     fn describe(&self) -> String {
@@ -165,14 +194,20 @@ impl Input for Plan {
             ["none"] => ", undisturbed".to_owned(),
             some => format!(", disturbed by {}", some.join(", ")),
         };
-        let (threads, operations, each) = match &self.only {
-            Some(only) => (only.0.len(), only.operations(), ""),
-            None => (self.threads, self.operations, " each"),
+        let (threads, operations, each) = match (&self.script, &self.only) {
+            (Some(script), _) => (script.threads().len(), script.calls.len(), ""),
+            (None, Some(only)) => (only.0.len(), only.operations(), ""),
+            (None, None) => (self.threads, self.operations, " each"),
         };
         let [threads, operations] =
             [(threads, "thread"), (operations, "operation")].map(|(count, what)| counted(count as u64, what));
         format!("seed {}, {threads}, {operations}{each}{disturbed}", self.seed)
     }
+}
+
+/// The file with the script of an execution that records to `trace`.
+pub fn script_beside(trace: &Path) -> PathBuf {
+    trace.with_extension("script")
 }
 
 /// A number, or two with `..` between them, both included.
@@ -201,6 +236,7 @@ mod tests {
             operations: 3,
             perturb: vec![Disturbance::Pin, Disturbance::Nap],
             only: None,
+            script: None,
             test: None,
         };
         let some = Only([(0, vec![1, 3]), (2, vec![0])].into());
@@ -208,6 +244,13 @@ mod tests {
         let variables: Vec<String> =
             plan.environment(Path::new("t")).iter().map(|(name, value)| format!("{name}={value}")).collect();
         insta::assert_snapshot!(variables.join(" "), @"OMNILINK_TRACE=t OMNILINK_SEED=1 OMNILINK_THREADS=2 OMNILINK_OPS=3 OMNILINK_PERTURB=pin,nap=16 OMNILINK_ONLY=");
+        let scripted = Plan { script: "omnilink-script 1\nT0 Get\nT3 Get\nT3 Get\n".parse().ok(), ..plan };
+        insta::assert_snapshot!(scripted.describe(), @"seed 1, 2 threads, 3 operations, disturbed by pin, nap");
+        let directory = tempfile::tempdir().unwrap();
+        let trace = directory.path().join("trace");
+        scripted.write(&trace).unwrap();
+        let (_, path) = scripted.environment(&trace).pop().unwrap();
+        assert_eq!(fs::read_to_string(path).unwrap(), scripted.script.as_ref().unwrap().to_string());
         // The seed of a schedule is not an input.
         assert!(Plan::without_input(1).environment(Path::new("t")).is_empty());
     }

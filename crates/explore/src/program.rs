@@ -127,6 +127,7 @@ impl Program {
         let said = fs::File::create(&words_file)?;
         let trace =
             fs::canonicalize(trace.parent().unwrap_or(Path::new(".")))?.join(trace.file_name().unwrap_or_default());
+        input.write(&trace)?;
         let started = Instant::now();
         let mut command = Command::new(self.resolve(name)?);
         command.args(arguments).current_dir(&self.directory).envs(input.environment(&trace));
@@ -159,7 +160,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let run = ["sh", "-c", script].map(str::to_owned).into();
         let program = Program { directory: directory.path().into(), run, ..Program::default() };
-        let plan = Plan { seed: 1, threads: 2, operations: 3, perturb: Vec::new(), only: None, test: None };
+        let plan =
+            Plan { seed: 1, threads: 2, operations: 3, perturb: Vec::new(), only: None, script: None, test: None };
         program.run(&plan, &directory.path().join("runs/trace"), timeout, &[], &|| false).unwrap().ended
     }
 

@@ -5,6 +5,7 @@
 //!                         report.json    the report of the check
 //!                         trace/         the trace
 //!                         schedule       the decisions, if its schedule was controlled
+//!                         script         the calls, if the harness writes them
 //!                         spec/          the specification and its files, as of the run
 //! ```
 
@@ -22,6 +23,7 @@ use crate::execution::Controlled;
 use crate::plan::{Input, Plan};
 use crate::program::Ended;
 use crate::race::DataRace;
+use crate::script::Script;
 
 /// The schema of `run.json`.
 const SCHEMA: &str = "omnilink.run/1";
@@ -34,6 +36,9 @@ const RUN: &str = "run.json";
 
 /// The file with a run's decisions.
 pub(crate) const SCHEDULE: &str = "schedule";
+
+/// The file with a run's calls. The harness writes it into the trace.
+pub(crate) const SCRIPT: &str = "script";
 
 /// A stored run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -264,6 +269,10 @@ impl Store {
         if trace.exists() {
             move_to(trace, &kept).map_err(|error| StoreError::file(&kept, error))?;
         }
+        let (made, script) = (kept.join(SCRIPT), directory.join(SCRIPT));
+        if made.exists() {
+            fs::rename(&made, &script).map_err(|error| StoreError::file(&script, error))?;
+        }
         let write = |name: &str, text: String| {
             let path = directory.join(name);
             fs::write(&path, text).map_err(|error| StoreError::file(&path, error))
@@ -430,6 +439,18 @@ pub fn schedule_of(directory: &Path) -> Result<Option<Schedule>, StoreError> {
     }
 }
 
+/// The script of the run in this directory, if it has one.
+pub fn script_of(directory: &Path) -> Result<Option<Script>, StoreError> {
+    let path = directory.join(SCRIPT);
+    match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::file(&path, error)),
+        Ok(text) => {
+            text.parse().map(Some).map_err(|why| StoreError::Damaged { path, why: format!("not a script: {why}") })
+        }
+    }
+}
+
 /// Reads a run and checks that its directory matches its identifier.
 fn read_in_place(path: &Path) -> Result<Run, StoreError> {
     let run = read(path)?;
@@ -481,7 +502,15 @@ pub(crate) mod tests {
             schema: Run::schema(),
             id: id.into(),
             began,
-            plan: Plan { seed: 7, threads: 2, operations: 100, perturb: Vec::new(), only: None, test: None },
+            plan: Plan {
+                seed: 7,
+                threads: 2,
+                operations: 100,
+                perturb: Vec::new(),
+                only: None,
+                script: None,
+                test: None,
+            },
             command: vec!["target/release/harness".into()],
             ended: Ended::Finished,
             took: 0.25,
@@ -508,6 +537,7 @@ pub(crate) mod tests {
             let trace = directory.join("trace");
             fs::create_dir_all(&trace).unwrap();
             fs::write(trace.join("000.seg"), [7; 100]).unwrap();
+            fs::write(trace.join(SCRIPT), "omnilink-script 1\nT0 Get\n").unwrap();
             let spec = directory.join("Queue.tla");
             fs::write(&spec, "---- MODULE Queue ----\n====").unwrap();
             let spec = [(spec, "Queue.tla".into())];
@@ -529,7 +559,15 @@ pub(crate) mod tests {
         insta::assert_snapshot!(wrong("ab"), @"`ab` is ambiguous: it matches the runs abd456, abc123");
         insta::assert_snapshot!(wrong("x"), @"no run `x`");
         insta::assert_snapshot!(wrong("acb123"), @"no run `acb123`; did you mean `abc123`?");
+        // The calls are beside the schedule, and no part of the trace.
+        let script = script_of(&store.path("abd456")).unwrap().unwrap();
+        assert_eq!(script.to_string(), "omnilink-script 1\nT0 Get\n");
+        assert!(!store.path("abd456").join("trace").join(SCRIPT).exists());
+        fs::write(store.path("abd456").join(SCRIPT), "T0 Get").unwrap();
+        let damaged = script_of(&store.path("abd456")).unwrap_err().to_string();
+        assert!(damaged.ends_with("not a script: line 1: expected `omnilink-script 1`, found `T0 Get`"), "{damaged}");
         store.remove("abd456").unwrap();
+        assert!(script_of(&store.path("abd456")).unwrap().is_none());
         assert_eq!(store.list().unwrap().0.len(), 1);
         assert!(Store::at(directory.path().join("nowhere")).list().unwrap().0.is_empty());
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use omnilink_settings::{Profile, Settings};
 
-use crate::{Disturbance, Plan, parse_range};
+use crate::{Disturbance, Plan, Script, parse_range};
 
 /// The plans of a campaign: how many, and the ranges they are drawn from.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Workload {
     pub operations: RangeInclusive<usize>,
     /// The possible perturbations.
     pub perturb: Vec<Disturbance>,
+    /// The calls of every run, if they are not drawn.
+    pub script: Option<Script>,
     /// The time limit of one run.
     pub timeout: Duration,
 }
@@ -44,6 +46,8 @@ pub struct Asked {
     pub operations: Option<RangeInclusive<usize>>,
     /// The possible perturbations.
     pub perturb: Option<Vec<Disturbance>>,
+    /// The calls of every run.
+    pub script: Option<Script>,
     /// The time limit of one run.
     pub timeout: Option<Duration>,
 }
@@ -82,6 +86,7 @@ impl Default for Workload {
             threads: THREADS,
             operations: OPERATIONS,
             perturb: Disturbance::ALL.into(),
+            script: None,
             timeout: TIMEOUT,
         }
     }
@@ -122,6 +127,7 @@ impl Workload {
                 .map_err(wrong("operations"))?
                 .unwrap_or(ours.operations),
             perturb: perturb.map_err(wrong("perturb"))?.unwrap_or(ours.perturb),
+            script: None,
             timeout: duration(chosen.timeout.or(base.timeout)).map_err(wrong("timeout"))?.unwrap_or(ours.timeout),
         })
     }
@@ -137,6 +143,7 @@ impl Workload {
             threads: asked.threads.clone().unwrap_or(self.threads),
             operations: asked.operations.clone().unwrap_or(self.operations),
             perturb: asked.perturb.clone().unwrap_or(self.perturb),
+            script: asked.script.clone().or(self.script),
             timeout: asked.timeout.unwrap_or(self.timeout),
         }
     }
@@ -155,6 +162,7 @@ impl Workload {
             operations: random.usize(self.operations.clone()),
             perturb,
             only: None,
+            script: self.script.clone(),
             test: None,
         }
     }

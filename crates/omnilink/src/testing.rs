@@ -432,6 +432,7 @@ fn read(line: &str) -> Option<Plan> {
         operations: operations.parse().ok()?,
         perturb: perturb.map(Disturbance::parse).collect::<Result<_, _>>().ok()?,
         only: None,
+        script: None,
         test: None,
     })
 }

@@ -475,8 +475,15 @@ impl ObjectProgram {
     ) -> Result<Schedules<'a, impl FnMut(u64) -> Plan + 'a>, Error> {
         let columns = test.columns();
         let (threads, operations) = (columns.len(), columns.iter().map(Vec::len).max().unwrap_or_default());
-        let plan =
-            move |_| Plan { seed: 0, threads, operations, perturb: Vec::new(), only: None, test: Some(calls.clone()) };
+        let plan = move |_| Plan {
+            seed: 0,
+            threads,
+            operations,
+            perturb: Vec::new(),
+            only: None,
+            script: None,
+            test: Some(calls.clone()),
+        };
         let schedules = Schedules::new(&self.harness, scheduling, plan)?.rewinding();
         Ok(match warm_up.is_empty() {
             true => schedules,

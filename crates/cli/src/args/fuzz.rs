@@ -43,6 +43,12 @@ pub(crate) struct FuzzArgs {
     #[arg(long, value_name = "RANGE", value_parser = range, help_heading = INPUT)]
     pub(crate) ops: Option<RangeInclusive<usize>>,
 
+    /// Make the calls of this script in every run, instead of drawing them from the seed.
+    ///
+    /// A harness that `omnilink init` writes reads scripts. A kept run has one in its file `script`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["threads", "ops"], help_heading = INPUT)]
+    pub(crate) script: Option<PathBuf>,
+
     /// Seed of the first run; each further run adds one [default: random].
     #[arg(long, help_heading = INPUT)]
     pub(crate) seed: Option<u64>,

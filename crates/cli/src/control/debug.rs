@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use omnilink_campaign::{environment, follow};
-use omnilink_explore::{Once, Store};
+use omnilink_explore::{Input as _, Once, Store};
 use omnilink_history::OpId;
 use omnilink_judge::{InputError, Recording};
 
@@ -50,7 +50,9 @@ fn debug(args: &DebugArgs) -> Result<Exit, Exit> {
     let order = follow(&loaded.like, &loaded.schedule);
     let once =
         Once::new(&order, Some(step), &loaded.harness.runtime, scratch.path()).map_err(|error| cannot(&error))?;
-    let told = environment(&loaded.run.plan, &once.directory().join("trace"));
+    let trace = once.directory().join("trace");
+    loaded.run.plan.write(&trace).map_err(|error| cannot(&error))?;
+    let told = environment(&loaded.run.plan, &trace);
     once.set_environment(&told).map_err(|error| cannot(&error))?;
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-iex", "set debuginfod enabled off", "-ex", "set breakpoint pending on"]);

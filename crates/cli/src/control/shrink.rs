@@ -1,7 +1,7 @@
 //! `omnilink shrink`: a smaller run that fails for the same reason.
 
 use omnilink_campaign::{Effort, Error, Shrunk, Smaller};
-use omnilink_explore::{Controlled, Ended, Input, Only, Plan, Run};
+use omnilink_explore::{Controlled, Ended, Input, Run, script_of};
 use omnilink_suggest::counted;
 
 use super::load;
@@ -29,6 +29,11 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
         Shrunk::Simpler(runs) => outln!("simpler: {} tried", counted(runs, "schedule")),
     })?;
     outln!("kept as {}: {} instead of {}; {}", run.id, size(&run), size(before), path.display());
+    let script = script_of(&path)?;
+    if let Some(script) = script.filter(|_| run.plan.script.is_some()) {
+        outln!("calls, as in {}:", path.join("script").display());
+        script.calls.iter().for_each(|call| outln!("  {call}"));
+    }
     match (&run.ended, limits::is_interrupted()) {
         (_, true) => Err(Error::Interrupted),
         (_, false) if run.raced().is_some() && run.verdict.as_deref() != Some("rejected") => Ok(Exit::Raced),
@@ -39,8 +44,7 @@ fn shrink(args: &ShrinkArgs) -> Result<Exit, Error> {
 
 fn size(run: &Run) -> String {
     let Some(Controlled { steps, switches, .. }) = &run.controlled else { return String::new() };
-    let Plan { only, threads, operations, .. } = &run.plan;
-    let operations = only.as_ref().map_or(threads * operations, Only::operations) as u64;
+    let operations = run.plan.size() as u64;
     // A test with threads of its own has none.
     let operations = if operations > 0 { counted(operations, "operation") + ", " } else { String::new() };
     format!("{operations}{}, {}", counted(*steps, "step"), counted(*switches as u64, "switch"))
