@@ -159,6 +159,43 @@ fn behaviors_of_the_specification_are_followed() {
 }
 
 #[test]
+fn scripts_of_the_specification_are_followed() {
+    let directory = directory("scripts");
+    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/system.py");
+    let system = system.to_str().expect("a path that is text");
+    for (spec, kind) in [("Queue.tla", "queue"), ("Map.tla", "map"), ("Lock.tla", "lock")] {
+        let made = run(&directory, &["spec", "simulate", spec, "--cover", "actions", "-o", kind, "--to", "script"]);
+        assert!(made.ends_with("exit 0"), "{made}");
+        let follow =
+            |mistake: &str| run(&directory, &["drive", spec, "--from", kind, "--", "python3", system, kind, mistake]);
+        let right = follow("none");
+        assert!(right.contains(" reproduced, 0 answered otherwise") && right.ends_with("exit 0"), "{right}");
+    }
+    let text = fs::read_to_string(directory.join("lock/behavior-000000.script")).expect("a script");
+    assert!(text.starts_with("omnilink-script 1\nT0 Lock\nT0 Unlock\n"), "{text}");
+    // A person writes one.
+    let follow = |spec: &str, kind: &str, mistake: &str, lines: &str| {
+        fs::write(directory.join("edited.script"), format!("omnilink-script 1\n{lines}")).expect("a file for a test");
+        run(&directory, &["drive", spec, "--from", "edited.script", "--", "python3", system, kind, mistake])
+    };
+    let lifo = follow("Queue.tla", "queue", "lifo", "T0 Enqueue elem=1\nT0 Enqueue elem=2\n\n# wrong\nT0 Dequeue\n");
+    assert!(lifo.starts_with("edited.script: rejected") && lifo.ends_with("exit 1"), "{lifo}");
+    let right = follow("Queue.tla", "queue", "none", "T0 Enqueue elem=1\nT0 Dequeue\nT0 Dequeue\n");
+    assert!(right.ends_with("exit 0"), "{right}");
+    let mut wrong = |spec: &str, kind: &str, lines: &str| {
+        let shown = follow(spec, kind, "none", lines);
+        assert!(shown.ends_with("exit 2"), "{shown}");
+        shown.lines().next().unwrap_or_default().to_owned()
+    };
+    insta::assert_snapshot!(wrong("Queue.tla", "queue", "T0 Dequeue\nDequeue\n"), @"error: edited.script:3: expected a thread such as `T0`, found `Dequeue`");
+    insta::assert_snapshot!(wrong("Queue.tla", "queue", "T0 Dequeue\nT0 Take\n"), @"error: edited.script:3: unrecognized call `Take` (expected `Enqueue`, `Dequeue`)");
+    insta::assert_snapshot!(wrong("Queue.tla", "queue", "T0 Enqueue\n"), @"error: edited.script:2: `Enqueue` needs the argument `elem`");
+    insta::assert_snapshot!(wrong("Queue.tla", "queue", "T0 Enqueue elem=1x\n"), @"error: edited.script:2: expected a value in JSON as `elem`, found `1x`");
+    insta::assert_snapshot!(wrong("Lock.tla", "lock", "T3 Lock\n"), @"error: edited.script:2: `T3` is no process of the specification: in its initial states, 3 processes can make a call");
+    insta::assert_snapshot!(wrong("Queue.tla", "queue", ""), @"error: edited.script: it has no call");
+}
+
+#[test]
 fn a_violation_of_the_specification_is_reproduced_or_not() {
     let directory = directory("violation");
     let config = "CONSTANT Elems = {1, 2}\nINIT Init\nNEXT Next\nCONSTRAINT Small\nINVARIANT AtMostThree\n";

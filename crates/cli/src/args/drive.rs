@@ -25,7 +25,7 @@ pub(crate) struct DriveArgs {
     #[arg(long, value_name = "TOML", help_heading = SPECIFICATION)]
     pub(crate) settings: Option<PathBuf>,
 
-    /// Make the calls of these behaviors, as `omnilink spec simulate -o` writes them, or of the files in a directory.
+    /// Make the calls of these behaviors or scripts, as `omnilink spec simulate -o` writes them, or of those in a directory.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["runs", "seed", "disabled"], help_heading = INPUT)]
     pub(crate) from: Vec<PathBuf>,
 

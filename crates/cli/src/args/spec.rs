@@ -137,6 +137,8 @@ pub(crate) enum BehaviorForm {
     Jsonl,
     /// The Informal Trace Format of Apalache and Quint
     Itf,
+    /// The calls alone, which `omnilink fuzz --script`, `omnilink drive --from` and generated harnesses read
+    Script,
 }
 
 #[derive(Debug, Args)]

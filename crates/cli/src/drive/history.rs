@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use omnilink_harness::{Call, Input, Outcome};
 use omnilink_history::Value;
-use omnilink_history::format::jsonl::{write_fields_of, write_value_of};
+use omnilink_history::format::jsonl::write_fields_of;
 use serde_json::json;
 
 /// The number of calls shown of a failing run.
@@ -95,10 +95,7 @@ impl History {
 pub(super) fn shown(input: &Input) -> String {
     let mut words = Vec::new();
     words.extend(input.process.iter().map(|process| format!("{process}:")));
-    words.push(input.call.clone());
-    words.extend(
-        input.arguments.iter().map(|(name, value)| format!("{name}={}", write_value_of(value).unwrap_or_default())),
-    );
+    words.push(input.to_string());
     words.join(" ")
 }
 

@@ -1,7 +1,8 @@
-//! Calls from files: behaviors that `omnilink spec simulate` wrote, or histories.
+//! Calls from files: behaviors or scripts that `omnilink spec simulate` wrote, or histories.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use omnilink_harness::{Call, Input, Outcome, Plan};
 use omnilink_history::{History as Operations, Value};
@@ -10,15 +11,19 @@ use omnilink_judge::{InputError, Recording};
 use super::history::{History, answer, shown};
 use super::{Driver, Failure};
 use crate::exit::Exit;
+use crate::fuzz::read_script;
 use crate::outcome::print_failure;
 use crate::terminal::complain;
 
-/// A call of a file, with the answer that is expected.
+/// A call of a file, with the answer that is expected; a script has none.
 struct Expected {
     input: Input,
-    outcome: String,
-    results: BTreeMap<String, Value>,
+    answer: Option<(String, BTreeMap<String, Value>)>,
 }
+
+/// The extensions of files with calls.
+const EXTENSIONS: [&str; 2] = ["jsonl", SCRIPT];
+const SCRIPT: &str = "script";
 
 impl Driver<'_> {
     /// Makes the calls of each file. A run ends where the program answers otherwise, because the rest was chosen for another
@@ -27,10 +32,14 @@ impl Driver<'_> {
         let mut worst = Exit::Accepted;
         for path in files(&self.args.from)? {
             let label = path.display().to_string();
-            let recording = Recording::at(&path, None);
-            let operations = recording.history().map_err(|failed| print_failure(&failed, &label))?;
-            let script = script(self.plan, operations)
-                .map_err(|message| complain(&label, &InputError { message, help: None }))?;
+            let script = match path.extension() == Some(OsStr::new(SCRIPT)) {
+                true => self.read_script(&path)?,
+                false => {
+                    let recording = Recording::at(&path, None);
+                    let operations = recording.history().map_err(|failed| print_failure(&failed, &label))?;
+                    script(self.plan, operations).map_err(|message| complain(&label, &InputError::new(message)))?
+                }
+            };
             let mut history = History::default();
             let result = self.follow(&script, &label, &mut history);
             self.totals.runs += 1;
@@ -39,14 +48,27 @@ impl Driver<'_> {
         Ok(worst)
     }
 
+    /// The calls of a script, in the order of its lines.
+    fn read_script(&self, path: &Path) -> Result<Vec<Expected>, Exit> {
+        let calls = read_script(path)?.calls.into_iter();
+        let expected = calls.map(|line| {
+            let input = Input::read(&line.call, self.plan)
+                .and_then(|input| Ok(Input { process: self.follower.process(line.thread)?, ..input }));
+            let input = input.map_err(|message| {
+                complain(&path.display().to_string(), &InputError::new(format!("line {}: {message}", line.line)))
+            })?;
+            Ok(Expected { input, answer: None })
+        });
+        expected.collect()
+    }
+
     fn follow(&mut self, script: &[Expected], label: &str, history: &mut History) -> Result<(), Failure> {
         let mut system = self.start()?;
         for (place, expected) in script.iter().enumerate() {
             let answered = self.call(&mut system, &expected.input, history)?;
-            let is_same = answered
-                .as_ref()
-                .is_some_and(|(outcome, results)| *outcome == expected.outcome && *results == expected.results);
-            if !is_same {
+            if let Some(wanted) = &expected.answer
+                && answered.as_ref() != Some(wanted)
+            {
                 self.totals.otherwise += 1;
                 let answered = match &answered {
                     None => "refused".to_owned(),
@@ -56,7 +78,7 @@ impl Driver<'_> {
                     "{label}: answered otherwise at call {}, `{}`: {answered}, not {}",
                     place + 1,
                     shown(&expected.input),
-                    answer(&expected.outcome, &expected.results)
+                    answer(&wanted.0, &wanted.1)
                 );
                 return Ok(());
             }
@@ -77,13 +99,13 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
         let cannot = |error| complain(&path.display().to_string(), &InputError::new(error));
         let entries = std::fs::read_dir(path).map_err(cannot)?;
         let mut inside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        inside.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+        inside.retain(|path| EXTENSIONS.iter().any(|known| path.extension() == Some(OsStr::new(known))));
         inside.sort();
         files.extend(inside);
     }
     if files.is_empty() {
         let help = Some("`omnilink spec simulate SPEC.tla -o DIR` writes some".to_owned());
-        return Err(complain("--from", &InputError { message: "no file ends in `.jsonl`".into(), help }));
+        return Err(complain("--from", &InputError { message: "no file ends in `.jsonl` or `.script`".into(), help }));
     }
     Ok(files)
 }
@@ -115,5 +137,5 @@ fn expected(call: &Call, outcome: &Outcome, recorded: &omnilink_history::Call) -
             input.process = Some(value.clone());
         }
     }
-    Expected { input, outcome: outcome.action.clone(), results }
+    Expected { input, answer: Some((outcome.action.clone(), results)) }
 }

@@ -1,12 +1,16 @@
-//! Behaviors in files: histories that `omnilink check` reads, and traces in the Informal Trace Format.
+//! Behaviors in files: histories that `omnilink check` reads, traces in the Informal Trace Format, and scripts.
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use omnilink_explore::{Script, ScriptedCall};
+use omnilink_harness::{Lost, Plan, StepReader};
 use omnilink_history::format::jsonl::{write_fields_of, write_value_of};
-use omnilink_judge::Complaint;
+use omnilink_judge::{Complaint, HostWorld};
+use omnilink_settings::Settings;
 use omnilink_suggest::counted;
+use omnilink_tla::machine::Machine;
 use omnilink_tla::program::Program;
 use omnilink_tla::reach::{BehaviorStep, Verdict};
 use omnilink_validate::recorded;
@@ -27,13 +31,19 @@ pub(super) struct Files<'a> {
     program: &'a Program,
     source: String,
     values: Values,
+    /// Reads steps as calls, for scripts.
+    steps: Option<StepReader<'a>>,
     /// The number of files, or why one could not be written.
     written: Result<u64, String>,
 }
 
 impl<'a> Files<'a> {
-    /// Creates the directory.
-    pub(super) fn new(args: &SpecSimulateArgs, program: &'a Program) -> Result<Files<'a>, Complaint> {
+    /// Creates the directory. Steps of the specification are calls of this plan, if they are written as scripts.
+    pub(super) fn new(
+        args: &SpecSimulateArgs,
+        program: &'a Program,
+        calls: Option<&'a Calls>,
+    ) -> Result<Files<'a>, Complaint> {
         if let Some(directory) = &args.output {
             let cannot = |error| Complaint::new(format!("`{}` cannot be written: {error}", directory.display()));
             fs::create_dir_all(directory).map_err(cannot)?;
@@ -43,7 +53,8 @@ impl<'a> Files<'a> {
         }
         let source = args.states.located.file.display().to_string();
         let (directory, form) = (args.output.clone(), args.to);
-        Ok(Files { directory, form, program, source, values: Values::default(), written: Ok(0) })
+        let steps = calls.map(|calls| calls.reader(program)).transpose()?;
+        Ok(Files { directory, form, program, source, values: Values::default(), steps, written: Ok(0) })
     }
 
     /// Writes a behavior. After an error, nothing more is written.
@@ -55,6 +66,11 @@ impl<'a> Files<'a> {
             BehaviorForm::Itf => {
                 let text = itf(self.program, &self.source, name, behavior, &mut self.values);
                 (directory.join(format!("{name}.itf.json")), Ok(text))
+            }
+            BehaviorForm::Script => {
+                // Invariant: with this form, `Calls` were given.
+                let steps = self.steps.as_mut().expect("there is a reader of steps");
+                (directory.join(format!("{name}.script")), script(steps, behavior))
             }
         };
         let written = text.and_then(|text| files::write(&path, &text).map_err(|error| error.message));
@@ -104,6 +120,48 @@ fn history(program: &Program, behavior: &[BehaviorStep]) -> Result<String, Strin
         text.push_str(&line);
     }
     Ok(text)
+}
+
+/// The calls of a specification, which the lines of a script name.
+pub(super) struct Calls {
+    plan: Plan,
+    settings: Settings,
+}
+
+impl Calls {
+    /// Reads the calls, if behaviors are written as scripts.
+    pub(super) fn of(args: &SpecSimulateArgs) -> Result<Option<Calls>, Vec<Complaint>> {
+        if args.output.is_none() || !matches!(args.to, BehaviorForm::Script) {
+            return Ok(None);
+        }
+        let (file, around) = (&args.states.located.file, &args.states.located.around);
+        let (settings, _) = Settings::read_for(file, None).map_err(|error| vec![Complaint::of_settings(&error)])?;
+        Ok(Some(Calls { plan: omnilink_init::plan(file, &around.around(), &settings)?, settings }))
+    }
+
+    fn reader<'a>(&'a self, program: &'a Program) -> Result<StepReader<'a>, Complaint> {
+        let mut machine = Machine::new(program, Box::new(HostWorld::new(|line| errln!("{line}"))));
+        let mut initial = Vec::new();
+        let evaluated = machine.initial_states(&mut initial).map_err(Lost::from);
+        let reader = evaluated.and_then(|()| StepReader::new(&mut machine, &initial, &self.plan, &self.settings));
+        reader.map_err(|lost| match lost {
+            Lost::Evaluation(error) => Complaint::of_evaluation(program, &error),
+            other => Complaint::new(other.to_string()),
+        })
+    }
+}
+
+/// The calls of a behavior, without their results.
+fn script(steps: &mut StepReader<'_>, behavior: &[BehaviorStep]) -> Result<String, String> {
+    let mut script = Script::default();
+    for label in behavior.iter().filter_map(|step| step.label.as_ref()) {
+        if let Some(step) = steps.read(label).map_err(|lost| lost.to_string())? {
+            let thread = steps.thread(&step.input);
+            let call = steps.completed(step.input).to_string();
+            script.calls.push(ScriptedCall { thread, call, line: 0 });
+        }
+    }
+    Ok(script.to_string())
 }
 
 /// A behavior in the Informal Trace Format, with the names that Quint gives to the action and its arguments.

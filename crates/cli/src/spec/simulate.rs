@@ -7,9 +7,9 @@ use omnilink_tla::program::Program;
 use omnilink_tla::reach::{Choose, Cover, Limit, Simulated, Stats, Verdict, Visited, WalkPlan, cover, simulate};
 use serde_json::json;
 
-use super::behavior::Files;
-use super::check;
+use super::behavior::{Calls, Files};
 use super::visit::{Found, Visit, Way, visit};
+use super::{check, refuse};
 use crate::args::{ChooseBy, CoverBy, SpecSimulateArgs, StatesArgs};
 use crate::exit::Exit;
 use crate::limits::Limits;
@@ -18,15 +18,21 @@ const WAY: Way = Way { schema: "omnilink.spec-simulate/1", passed: "passed" };
 
 pub(crate) fn run(args: &SpecSimulateArgs) -> Exit {
     let until: Vec<&str> = args.until.as_deref().into_iter().collect();
-    visit(WAY, &args.states, &until, |given| match args.cover {
-        None => walk(args, given),
-        Some(parts) => cover_all(args, parts, given),
+    let calls = match Calls::of(args) {
+        Ok(calls) => calls,
+        Err(complaints) => return refuse(WAY.schema, &complaints, args.states.located.format),
+    };
+    visit(WAY, &args.states, &until, |given| {
+        let files = Files::new(args, given.program, calls.as_ref())?;
+        match args.cover {
+            None => walk(args, files, given),
+            Some(parts) => cover_all(args, files, parts, given),
+        }
     })
 }
 
 /// Makes random walks.
-fn walk(args: &SpecSimulateArgs, given: &Visit<'_>) -> Result<Found, Complaint> {
-    let mut files = Files::new(args, given.program)?;
+fn walk(args: &SpecSimulateArgs, mut files: Files<'_>, given: &Visit<'_>) -> Result<Found, Complaint> {
     let plan = WalkPlan {
         first: args.walk.unwrap_or(0),
         walks: args.walk.map_or(args.walks, |_| 1),
@@ -152,8 +158,12 @@ fn watch_walks(args: &SpecSimulateArgs, limits: &Limits, visited: &Visited) -> O
 }
 
 /// Makes a set of behaviors that covers the specification.
-fn cover_all(args: &SpecSimulateArgs, parts: CoverBy, given: &Visit<'_>) -> Result<Found, Complaint> {
-    let mut files = Files::new(args, given.program)?;
+fn cover_all(
+    args: &SpecSimulateArgs,
+    mut files: Files<'_>,
+    parts: CoverBy,
+    given: &Visit<'_>,
+) -> Result<Found, Complaint> {
     let (kind, noun) = match parts {
         CoverBy::Actions => (Cover::Actions, "action"),
         CoverBy::States => (Cover::States, "state"),
