@@ -42,6 +42,31 @@ Next == \E process \in Processes : Lock(process) \/ Unlock(process)
 ====
 "#;
 
+const TICK: &str = "---- MODULE Tick ----\nVARIABLE x\nInit == x = 0\nTick == x' = 0\nNext == Tick\n====\n";
+
+const STORE: &str = r"---- MODULE Store ----
+EXTENDS Naturals
+CONSTANTS Keys, Values, Nil
+VARIABLES map, age
+Init == map = [key \in Keys |-> Nil] /\ age = 0
+Store(k, v) == map' = [map EXCEPT ![k] = v] /\ UNCHANGED age
+Get(key, value) == value = map[key] /\ UNCHANGED <<map, age>>
+Grow == age' = (age + 1) % 3 /\ UNCHANGED map
+Next == \/ \E k \in Keys, v \in Values : Store(k, v)
+        \/ \E key \in Keys, value \in Values \cup {Nil} : Get(key, value)
+        \/ Grow
+====
+";
+
+const STORE_SETTINGS: &str = r#"internal = ["Grow"]
+[operations.Put]
+action = "Store"
+fields = { key = "k", value = "v" }
+"#;
+
+/// The program that is driven.
+const SYSTEM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drive/system.py");
+
 const FILES: [(&str, &str); 6] = [
     ("Queue.tla", QUEUE),
     ("Queue.cfg", "CONSTANT Elems = {1, 2}\nINIT Init\nNEXT Next\nCONSTRAINT Small\n"),
@@ -68,9 +93,7 @@ fn drive(name: &str, kind: &str, mistake: &str, options: &[&str]) -> String {
         "map" => "Map.tla",
         _ => "Lock.tla",
     };
-    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/system.py");
-    let system = system.to_str().expect("a path that is text");
-    let args = [&["drive", spec], options, &["--", "python3", system, kind, mistake]].concat();
+    let args = [&["drive", spec], options, &["--", "python3", SYSTEM, kind, mistake]].concat();
     run(&directory, &args)
 }
 
@@ -113,7 +136,19 @@ fn what_is_allowed_everywhere_is_not_refused() {
 }
 
 #[test]
+fn answers_are_those_of_the_reported_states() {
+    let coin = "---- MODULE Coin ----\nVARIABLE side\nInit == side \\in {0, 1}\nToss == side' \\in {0, 1}\n\
+                Look(value) == value = side /\\ UNCHANGED side\nNext == Toss \\/ \\E value \\in {0, 1} : Look(value)\n====\n";
+    let directory = tool::directory_with("drive-coin", &[("Coin.tla", coin), ("Coin.cfg", "INIT Init\nNEXT Next\n")]);
+    let printed = run(&directory, &["drive", "Coin.tla", "--", "python3", SYSTEM, "coin", "other-side"]);
+    assert!(printed.contains("`Look` answered Look value=1, which the specification allows after the"), "{printed}");
+    assert!(printed.contains("rejected") && printed.ends_with("exit 1"), "{printed}");
+}
+
+#[test]
 fn states_are_compared() {
+    let other = drive("told-other", "queue", "told-other", &[]);
+    assert!(other.contains("`state` has `queu`, which is not a variable") && other.ends_with("exit 5"), "{other}");
     let printed = drive("told-short", "queue", "told-short", &[]);
     assert!(printed.contains("the program has queue = ") && printed.ends_with("exit 1"), "{printed}");
 }
@@ -133,6 +168,63 @@ fn programs_that_do_not_answer_are_broken() {
 }
 
 #[test]
+fn nothing_that_a_program_does_holds_up_the_command() {
+    let closed = drive("closed", "queue", "closed", &["--timeout", "1s"]);
+    assert!(closed.contains("stuck") && closed.contains("closed its output") && closed.ends_with("exit 5"), "{closed}");
+    let bytes = drive("bytes", "queue", "bytes", &["--timeout", "1s"]);
+    assert!(bytes.contains("cannot be read: it is not UTF-8") && bytes.ends_with("exit 5"), "{bytes}");
+    let endless = drive("endless", "queue", "endless", &["--timeout", "60s"]);
+    assert!(endless.contains("it has more than 16 MiB") && endless.ends_with("exit 5"), "{endless}");
+    // It answers without reading, so its input fills up.
+    let ticks = tool::directory_with("drive-early", &[("Tick.tla", TICK), ("Tick.cfg", "INIT Init\nNEXT Next\n")]);
+    let args =
+        ["drive", "Tick.tla", "--calls", "1000000", "--timeout", "60s", "--", "python3", SYSTEM, "tick", "early"];
+    let early = run(&ticks, &args);
+    assert!(early.contains("the program wrote a line before") && early.ends_with("exit 5"), "{early}");
+}
+
+#[test]
+fn the_command_that_repeats_a_run_has_all_options() {
+    let directory = directory("options");
+    fs::rename(directory.join("Queue.cfg"), directory.join("other one.cfg")).expect("a file of a test");
+    fs::write(directory.join("other.toml"), "").expect("a file for a test");
+    let options = ["--config", "other one.cfg", "--settings", "other.toml", "--timeout", "9s"];
+    let args = [&["drive", "Queue.tla"], &options[..], &["--", "python3", SYSTEM, "queue", "lifo"]].concat();
+    let printed = run(&directory, &args);
+    let again = "omnilink drive Queue.tla --config 'other one.cfg' --settings other.toml --seed 0 --runs 1 --calls 100 \
+                 --timeout 9s -- python3 ";
+    assert!(printed.contains(again), "{printed}");
+}
+
+#[test]
+fn behaviors_have_the_names_and_values_of_the_specification() {
+    let config = "CONSTANTS Keys = {1, 2} Values = {1, 2} Nil = Nil\nINIT Init\nNEXT Next\n";
+    let files = [("Store.tla", STORE), ("Store.cfg", config), ("omnilink.toml", STORE_SETTINGS)];
+    let directory = tool::directory_with("drive-names", &files);
+    let made = run(&directory, &["spec", "simulate", "Store.tla", "--walks", "20", "--depth", "5", "-o", "behaviors"]);
+    assert!(made.ends_with("exit 0"), "{made}");
+    let followed =
+        run(&directory, &["drive", "Store.tla", "--from", "behaviors", "--", "python3", SYSTEM, "map", "none"]);
+    assert!(followed.contains("20 behaviors reproduced, 0 answered otherwise"), "{followed}");
+}
+
+#[test]
+fn a_recorded_history_is_followed_with_its_processes_and_refusals() {
+    let directory = directory("recorded");
+    let history = r#"{"process": "a", "action": "Lock", "args": {}, "start": 1, "end": 2}
+{"process": "b", "action": "Lock", "args": {}, "start": 3, "end": 4, "failed": true}
+{"process": "a", "action": "Unlock", "args": {}, "start": 5, "end": 6}
+{"process": "b", "action": "Lock", "args": {}, "start": 7, "end": 8}
+"#;
+    fs::write(directory.join("recorded.jsonl"), history).expect("a file for a test");
+    let from = ["drive", "Lock.tla", "--from", "recorded.jsonl", "--", "python3", SYSTEM, "lock"];
+    let right = run(&directory, &[&from[..], &["none"]].concat());
+    assert!(right.contains("passed: 1 run with 4 calls") && right.contains("1 behavior reproduced"), "{right}");
+    let steal = run(&directory, &[&from[..], &["steal"]].concat());
+    assert!(steal.contains("rejected") && steal.ends_with("exit 1"), "{steal}");
+}
+
+#[test]
 fn a_run_repeats() {
     let first = drive("again", "queue", "lifo", &[]);
     let second = drive("again", "queue", "lifo", &[]);
@@ -145,10 +237,8 @@ fn behaviors_of_the_specification_are_followed() {
     let directory = directory(name);
     let made = run(&directory, &["spec", "simulate", "Queue.tla", "--cover", "transitions", "-o", "behaviors"]);
     assert!(made.ends_with("exit 0"), "{made}");
-    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/system.py");
-    let system = system.to_str().expect("a path that is text");
     let follow = |mistake: &str| {
-        run(&directory, &["drive", "Queue.tla", "--from", "behaviors", "--", "python3", system, "queue", mistake])
+        run(&directory, &["drive", "Queue.tla", "--from", "behaviors", "--", "python3", SYSTEM, "queue", mistake])
     };
     let right = follow("none");
     assert!(right.contains(" reproduced, 0 answered otherwise") && right.ends_with("exit 0"), "{right}");
@@ -204,11 +294,9 @@ fn a_violation_of_the_specification_is_reproduced_or_not() {
     fs::write(directory.join("Queue.tla"), with_invariant).expect("a file for a test");
     let made = run(&directory, &["spec", "simulate", "Queue.tla", "-o", "out"]);
     assert!(made.contains("the invariant `AtMostThree` is false") && made.ends_with("exit 1"), "{made}");
-    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/system.py");
-    let system = system.to_str().expect("a path that is text");
     let follow = |mistake: &str| {
         let from = ["drive", "Queue.tla", "--from", "out/violation.jsonl"];
-        run(&directory, &[&from[..], &["--", "python3", system, "queue", mistake]].concat())
+        run(&directory, &[&from[..], &["--", "python3", SYSTEM, "queue", mistake]].concat())
     };
     let unbounded = follow("none");
     assert!(unbounded.contains("AtMostThree") && unbounded.ends_with("exit 1"), "{unbounded}");

@@ -8,12 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use omnilink_history::Value as Recorded;
+use omnilink_history::{Call as Operation, Value as Recorded};
 use omnilink_settings::Settings;
 use omnilink_tla::datum::World;
 use omnilink_tla::machine::{Machine, State};
 use omnilink_tla::program::Program;
-use omnilink_validate::recorded;
 
 use crate::input::{Input, OutcomeStep, StepReader};
 use crate::lost::{Lost, MOST_STATES};
@@ -115,19 +114,24 @@ impl<'p> Follower<'p> {
         self.go_to(states)
     }
 
+    /// The names of the variables.
+    pub fn variables(&self) -> Vec<String> {
+        self.machine.program().module.variables.iter().map(|variable| variable.name.clone()).collect()
+    }
+
+    /// The call and the outcome of an operation that a process recorded; `None` if the system takes the step by itself.
+    pub fn answered(&self, operation: &Operation, process: &str) -> Result<Option<OutcomeStep>, Lost> {
+        self.steps.answered(operation, process)
+    }
+
     /// Keeps the states in which variables have these values. If there is none, keeps all, and returns false.
     pub fn keep(&mut self, values: &BTreeMap<String, Recorded>) -> bool {
-        let program = self.machine.program();
-        let strings = &program.module.strings;
-        let places: Vec<(usize, &Recorded)> = values
-            .iter()
-            .filter_map(|(name, value)| {
-                let place = program.module.variables.iter().position(|variable| variable.name == *name);
-                place.map(|place| (place, value))
-            })
-            .collect();
-        let is_told = |state: &State| places.iter().all(|(place, value)| recorded(&state[*place], strings) == **value);
-        let states: Vec<State> = self.states.iter().filter(|state| is_told(state)).cloned().collect();
+        let variables = &self.machine.program().module.variables;
+        let place = |name: &String| variables.iter().position(|variable| variable.name == *name);
+        let reported: Vec<(usize, Recorded)> =
+            values.iter().filter_map(|(name, value)| Some((place(name)?, self.steps.with_null(value)))).collect();
+        let fits = |state: &State| reported.iter().all(|(at, value)| self.steps.reported(&state[*at]) == *value);
+        let states: Vec<State> = self.states.iter().filter(|state| fits(state)).cloned().collect();
         let is_possible = !states.is_empty();
         if states.len() < self.states.len() && is_possible {
             self.states = states;
@@ -138,13 +142,11 @@ impl<'p> Follower<'p> {
 
     /// The values that variables have in the possible states, each once.
     pub fn values(&self, variables: &BTreeMap<String, Recorded>) -> BTreeMap<String, Vec<Recorded>> {
-        let program = self.machine.program();
-        let strings = &program.module.strings;
         let mut all = BTreeMap::new();
-        for (place, variable) in program.module.variables.iter().enumerate() {
+        for (place, variable) in self.machine.program().module.variables.iter().enumerate() {
             if variables.contains_key(&variable.name) {
-                let mut values: Vec<Recorded> =
-                    self.states.iter().map(|state| recorded(&state[place], strings)).collect();
+                let values = self.states.iter().map(|state| self.steps.reported(&state[place]));
+                let mut values: Vec<Recorded> = values.collect();
                 values.sort_unstable();
                 values.dedup();
                 all.insert(variable.name.clone(), values);
@@ -161,7 +163,7 @@ impl<'p> Follower<'p> {
         while let Some(state) = states.get(at).cloned().filter(|_| self.steps.has_internal()) {
             at += 1;
             for (label, to) in self.machine.labelled_successors(&state)? {
-                if self.steps.is_internal(&label) && !states.contains(&to) {
+                if self.steps.is_internal(&label.name) && !states.contains(&to) {
                     states.push(to);
                 }
             }

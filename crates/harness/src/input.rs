@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use omnilink_history::Value as Recorded;
 use omnilink_history::format::jsonl::{read_value_of, write_value_of};
+use omnilink_history::{Call as Operation, Value as Recorded};
 use omnilink_settings::Settings;
 use omnilink_suggest::counted;
 use omnilink_tla::machine::{Label, Machine, State};
@@ -115,45 +115,123 @@ impl<'p> StepReader<'p> {
         !self.settings.internal.is_empty()
     }
 
-    /// Whether the system takes this step by itself, or no call of the harness does.
-    pub(crate) fn is_internal(&self, label: &Label) -> bool {
-        self.settings.internal.contains(&label.name)
-            || self.plan.unsupported.iter().any(|left| left.action == label.name)
+    /// Whether the system takes the steps of an action by itself, or no call of the harness does.
+    pub(crate) fn is_internal(&self, action: &str) -> bool {
+        self.settings.internal.iter().any(|internal| internal == action)
+            || self.plan.unsupported.iter().any(|left| left.action == action)
     }
 
     /// The call and the outcome of a step; `None` for a step that the system takes by itself.
     pub fn read(&self, label: &Label) -> Result<Option<OutcomeStep>, Lost> {
-        if self.is_internal(label) {
+        if self.is_internal(&label.name) {
             return Ok(None);
         }
         let strings = &self.program.module.strings;
-        let renamed =
-            self.settings.operations.iter().find(|(_, mapping)| mapping.action.as_deref() == Some(&label.name));
-        let name = renamed.map_or(&label.name, |(name, _)| name);
+        let value = |value: &Value| match self.nil.as_ref() == Some(value) {
+            true => Recorded::Nil,
+            false => recorded(value, strings),
+        };
+        let args = label.args.iter().map(|(param, of)| (param.as_str(), value(of)));
+        self.step(self.recorded_name(&label.name), args).map(Some)
+    }
+
+    /// The call and the outcome of an operation that a process recorded; `None` if the system takes the step by itself. The
+    /// operation has its recorded names, or those of the specification, as in behaviors of the specification.
+    pub(crate) fn answered(&self, operation: &Operation, process: &str) -> Result<Option<OutcomeStep>, Lost> {
+        let action = operation.action();
+        if self.is_internal(action) {
+            return Ok(None);
+        }
+        let name = if self.plan.outcome(action).is_some() { action } else { self.recorded_name(action) };
+        let (_, outcome) = self.plan.outcome(name).ok_or_else(|| Lost::Action(action.to_owned()))?;
+        let nil = self.recorded_nil();
+        let value = |value: &Recorded| if nil.as_ref() == Some(value) { Recorded::Nil } else { value.clone() };
+        let schema = operation.schema();
+        // A field without a name counts by its place.
+        let args = schema.args.iter().zip(operation.args()).enumerate().map(|(place, (name, of))| {
+            let known = outcome.arguments.get(place).filter(|_| name.is_empty());
+            (known.map_or(&**name, |(_, known)| known.as_str()), value(of))
+        });
+        let results = schema.results.iter().zip(operation.results()).enumerate().map(|(place, (name, of))| {
+            let known = outcome.results.get(place).filter(|_| name.is_empty());
+            (known.map_or(&**name, |known| known.name.as_str()), value(of))
+        });
+        let mut answered = self.step(name, args.chain(results))?;
+        if answered.input.process.is_none() && self.has_process(name) {
+            let number = process.parse().map(Recorded::Int);
+            answered.input.process = Some(number.unwrap_or_else(|_| Recorded::str(process)));
+        }
+        Ok(Some(answered))
+    }
+
+    /// A value of a variable as a system reports it: null stands for the absence of a value.
+    pub(crate) fn reported(&self, value: &Value) -> Recorded {
+        self.with_null(&recorded(value, &self.program.module.strings))
+    }
+
+    /// A value with null for each part that is the absence of a value.
+    pub(crate) fn with_null(&self, value: &Recorded) -> Recorded {
+        with_null(value, self.recorded_nil().as_ref())
+    }
+
+    /// The value that stands for the absence of a value, as it is recorded.
+    fn recorded_nil(&self) -> Option<Recorded> {
+        self.nil.as_ref().map(|nil| recorded(nil, &self.program.module.strings))
+    }
+
+    /// Whether the action of an outcome has a parameter that is the process.
+    fn has_process(&self, outcome: &str) -> bool {
+        let action = self.settings.mapping(outcome).action.unwrap_or_else(|| outcome.to_owned());
+        let operation = self.program.operation(&action);
+        operation.is_some_and(|operation| operation.params.iter().any(|param| self.is_process(&param.name)))
+    }
+
+    fn is_process(&self, param: &str) -> bool {
+        match &self.settings.process {
+            Some(process) => process == param,
+            None => PROCESS.contains(&param),
+        }
+    }
+
+    /// The name under which an action is recorded.
+    fn recorded_name<'a>(&'a self, action: &'a str) -> &'a str {
+        let renamed = self.settings.operations.iter().find(|(_, mapping)| mapping.action.as_deref() == Some(action));
+        renamed.map_or(action, |(name, _)| name)
+    }
+
+    /// The call with an outcome of this recorded name.
+    fn step<'a>(&self, name: &str, args: impl Iterator<Item = (&'a str, Recorded)>) -> Result<OutcomeStep, Lost> {
         let mapping = self.settings.mapping(name);
-        let (call, outcome) = self.plan.outcome(name).ok_or_else(|| Lost::Action(label.name.clone()))?;
+        let (call, outcome) = self.plan.outcome(name).ok_or_else(|| Lost::Action(name.to_owned()))?;
         let mut input = Input { call: call.name.clone(), process: None, arguments: BTreeMap::new() };
         let mut results = BTreeMap::new();
-        for (param, value) in label.args.iter().filter(|(param, _)| !mapping.any.contains(param)) {
+        for (param, value) in args.filter(|(param, _)| !mapping.any.iter().any(|any| any == param)) {
             let field = mapping.fields.iter().find(|(_, name)| *name == param).map_or(param, |(field, _)| field);
-            let value = match self.nil.as_ref() == Some(value) {
-                true => Recorded::Nil,
-                false => recorded(value, strings),
-            };
             let argument = outcome.arguments.iter().find(|(_, name)| name == field);
-            let is_process = match &self.settings.process {
-                Some(process) => process == param,
-                None => PROCESS.contains(&param.as_str()),
-            };
             if let Some((place, _)) = argument {
                 input.arguments.insert(call.arguments[*place].field.name.clone(), value);
-            } else if outcome.results.iter().any(|result| result.name == *field) {
-                results.insert(field.clone(), value);
-            } else if is_process {
+            } else if outcome.results.iter().any(|result| result.name == field) {
+                results.insert(field.to_owned(), value);
+            } else if self.is_process(param) {
                 input.process = Some(value);
             }
         }
-        Ok(Some(OutcomeStep { input, outcome: outcome.action.clone(), results }))
+        Ok(OutcomeStep { input, outcome: outcome.action.clone(), results })
+    }
+}
+
+/// A value with null for each part that is this one.
+fn with_null(value: &Recorded, nil: Option<&Recorded>) -> Recorded {
+    let part = |part: &Recorded| with_null(part, nil);
+    match value {
+        _ if nil == Some(value) => Recorded::Nil,
+        Recorded::Tuple(parts) => Recorded::tuple(parts.iter().map(part)),
+        Recorded::Set(set) => Recorded::set(set.elements().iter().map(part)),
+        Recorded::Function(function) => {
+            let pairs = function.pairs().iter().map(|(argument, value)| (part(argument), part(value)));
+            Recorded::function(pairs).unwrap_or_else(|| value.clone())
+        }
+        other => other.clone(),
     }
 }
 

@@ -8,6 +8,9 @@ use clap::Args;
 use super::headings::{INPUT, LIMITS, OUTPUT, SPECIFICATION};
 use super::shared::AroundArgs;
 
+/// The default time for an answer.
+pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
 #[derive(Debug, Args)]
 pub(crate) struct DriveArgs {
     /// Root module of the specification.
@@ -25,8 +28,8 @@ pub(crate) struct DriveArgs {
     #[arg(long, value_name = "TOML", help_heading = SPECIFICATION)]
     pub(crate) settings: Option<PathBuf>,
 
-    /// Make the calls of these behaviors or scripts, as `omnilink spec simulate -o` writes them, or of those in a directory.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["runs", "seed", "disabled"], help_heading = INPUT)]
+    /// Make the calls of these behaviors or scripts, as `omnilink spec simulate -o` writes them, or of the files in a directory.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["runs", "seed", "disabled", "calls"], help_heading = INPUT)]
     pub(crate) from: Vec<PathBuf>,
 
     /// Also make calls that the specification does not allow: the system must refuse them.

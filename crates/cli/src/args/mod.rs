@@ -27,7 +27,7 @@ pub(crate) use build::{AuditArgs, BuildCommand, CargoArgs, CxxArgs, RunArgs, Run
 pub(crate) use check::{CheckArgs, CheckOutput, DoctorArgs, parse_isolation};
 pub(crate) use control::{DebugArgs, Kept, ReplayArgs, ShrinkArgs};
 pub(crate) use convert::{ConvertArgs, Target};
-pub(crate) use drive::DriveArgs;
+pub(crate) use drive::{ANSWER_WITHIN, DriveArgs};
 pub(crate) use former::{ExportCommand, FormerCommand, InferArgs, LogCommand, WitnessCommand};
 pub(crate) use fuzz::{FuzzArgs, Keep, RunsCommand};
 pub(crate) use harness::{GenArgs, InitArgs, SchemaArgs, SchemaOf};
@@ -103,8 +103,8 @@ pub(crate) enum Command {
     /// The program reads a call per line and answers each with a line, in JSON.
     #[command(
         after_help = "Exit codes: 0 every answer is allowed, 1 one is not, 2 the command line, the specification or the \
-                            settings are wrong, 4 no call was made, 5 the program crashed, did not answer, or its \
-                            answer cannot be read."
+                            settings are wrong, 3 the check of a run reached a limit, 4 no call was made, 5 the program \
+                            crashed, did not answer, or its answer cannot be read, 130 it was interrupted before."
     )]
     Drive(DriveArgs),
     /// Check an object without a specification, against its serial runs.

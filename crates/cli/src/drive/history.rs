@@ -6,6 +6,7 @@ use std::sync::Arc;
 use omnilink_harness::{Call, Input, Outcome};
 use omnilink_history::Value;
 use omnilink_history::format::jsonl::write_fields_of;
+use omnilink_report::clean;
 use serde_json::json;
 
 /// The number of calls shown of a failing run.
@@ -96,11 +97,11 @@ pub(super) fn shown(input: &Input) -> String {
     let mut words = Vec::new();
     words.extend(input.process.iter().map(|process| format!("{process}:")));
     words.push(input.to_string());
-    words.join(" ")
+    clean(&words.join(" "))
 }
 
 /// An answer for people: `Dequeue elem=1`.
 pub(super) fn answer(outcome: &str, results: &BTreeMap<String, Value>) -> String {
     let results = results.iter().map(|(name, value)| format!(" {name}={value}"));
-    format!("{outcome}{}", results.collect::<String>())
+    clean(&format!("{outcome}{}", results.collect::<String>()))
 }

@@ -22,16 +22,16 @@ use anstyle::{AnsiColor, Style};
 use omnilink_harness::{Follower, Input, Lost, Plan};
 use omnilink_history::Value;
 use omnilink_judge::load::{Loaded, load};
-use omnilink_judge::{Case, CheckOptions, Complaint, HostWorld, InputError, Judge, Recording};
-use omnilink_report::{Detail, Report, Verdict, text};
+use omnilink_judge::{Case, CheckOptions, Complaint, HostWorld, InputError, Judge, Recording, quoted};
+use omnilink_report::{Detail, Report, Verdict, clean, text};
 use omnilink_settings::Settings;
 use omnilink_suggest::counted;
 use omnilink_tla::program::LinkOptions;
 
 use self::choice::Chooser;
-use self::history::{History, shown};
+use self::history::{History, answer, shown};
 use self::system::{Answer, Broken, System};
-use crate::args::{DriveArgs, Progress};
+use crate::args::{ANSWER_WITHIN, DriveArgs, Progress};
 use crate::exit::Exit;
 use crate::limits::{self, Limits};
 use crate::outcome::{print_failure, print_spec_error};
@@ -41,6 +41,8 @@ use crate::terminal::{complain, print_complaints};
 enum Failure {
     /// No order of the calls is allowed.
     Rejected,
+    /// The answer is allowed after the answers before it, but not in a state with the values of variables that the program reported.
+    Contradiction { input: Input, answered: Returned },
     /// The program refused a call that every possible state allows.
     Refused(Input),
     /// The program reports values of variables that no possible state has.
@@ -96,7 +98,8 @@ fn drive(args: &DriveArgs) -> Result<Exit, Exit> {
     let world = Box::new(HostWorld::new(|line| errln!("{line}")));
     let follower = Follower::new(&program, &plan, &settings, world);
     let follower = follower.map_err(|lost| complaints(vec![complaint_of(&program, &lost)]))?;
-    let mut driver = Driver { args, plan: &plan, judge, follower, totals: Totals::default() };
+    let (totals, answers) = (Totals::default(), Vec::new());
+    let mut driver = Driver { args, plan: &plan, judge, follower, totals, answers };
     let exit = match args.from.is_empty() {
         true => driver.random_runs(),
         false => driver.scripted_runs(),
@@ -124,6 +127,8 @@ struct Driver<'a> {
     judge: Judge,
     follower: Follower<'a>,
     totals: Totals,
+    /// The answers of the run.
+    answers: Vec<(Input, Returned)>,
 }
 
 impl Driver<'_> {
@@ -136,7 +141,7 @@ impl Driver<'_> {
             let result = self.random_run(&mut chooser, &mut history);
             self.totals.runs += 1;
             if let Some(exit) = self.conclude(&format!("run {seed}"), &history, result)? {
-                if self.args.from.is_empty() {
+                if exit != Exit::Interrupted {
                     outln!("  repeat this run: {}", self.again(seed));
                 }
                 return Ok(exit);
@@ -158,7 +163,8 @@ impl Driver<'_> {
 
     fn start(&mut self) -> Result<System, Failure> {
         self.follower.restart().map_err(Failure::Lost)?;
-        System::start(&self.args.program, self.args.timeout).map_err(Failure::Broken)
+        self.answers.clear();
+        System::start(&self.args.program, self.args.timeout, self.follower.variables()).map_err(Failure::Broken)
     }
 
     /// Makes a call, and follows its answer. Returns the outcome and the results, or `None` if it was refused.
@@ -182,8 +188,12 @@ impl Driver<'_> {
                 let outcome = outcome.action.clone();
                 *self.totals.outcomes.entry(outcome.clone()).or_default() += 1;
                 self.follower.answer(input, &outcome, &results).map_err(Failure::Lost)?;
+                self.answers.push((input.clone(), (outcome.clone(), results.clone())));
                 if self.follower.states().is_empty() {
-                    return Err(Failure::Rejected);
+                    return Err(match self.is_allowed_by_answers().map_err(Failure::Lost)? {
+                        true => Failure::Contradiction { input: input.clone(), answered: (outcome, results) },
+                        false => Failure::Rejected,
+                    });
                 }
                 (state, Some((outcome, results)))
             }
@@ -197,9 +207,26 @@ impl Driver<'_> {
         Ok(answered)
     }
 
+    /// Whether the specification allows the answers of the run, whatever values of variables the program reported.
+    fn is_allowed_by_answers(&mut self) -> Result<bool, Lost> {
+        self.follower.restart()?;
+        for (input, (outcome, results)) in &self.answers {
+            self.follower.answer(input, outcome, results)?;
+            if self.follower.states().is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Judges the history of a run, and prints a failure. Returns the exit code if the runs end here.
     fn conclude(&self, name: &str, history: &History, result: Result<(), Failure>) -> Result<Option<Exit>, Exit> {
         let failure = result.err();
+        if limits::is_interrupted() {
+            let (runs, calls) = (self.totals.runs, self.totals.calls);
+            errln!("interrupted: {} with {}, and no failure before", counted(runs, "run"), counted(calls, "call"));
+            return Ok(Some(Exit::Interrupted));
+        }
         let is_accepted = history.is_empty() || matches!(self.judged(name, history)?.verdict, Verdict::Accepted);
         let calls = history.len();
         match &failure {
@@ -236,6 +263,16 @@ impl Driver<'_> {
             Some(Failure::Refused(input)) => {
                 outln!("{bold}{name}{bold:#}: {red}rejected{red:#}");
                 outln!("  call {calls}: the program refused `{}`, which the specification allows", shown(input));
+                Exit::Rejected
+            }
+            Some(Failure::Contradiction { input, answered: (outcome, results) }) => {
+                outln!("{bold}{name}{bold:#}: {red}rejected{red:#}");
+                outln!(
+                    "  call {calls}: `{}` answered {}, which the specification allows after the",
+                    shown(input),
+                    answer(outcome, results)
+                );
+                outln!("  answers before it, but in no state with the values that the program reported");
                 Exit::Rejected
             }
             Some(Failure::State { told, possible }) => {
@@ -282,16 +319,21 @@ impl Driver<'_> {
     }
 
     fn again(&self, seed: u64) -> String {
-        let program: Vec<String> = self.args.program.iter().map(omnilink_judge::quoted).collect();
-        let disabled = if self.args.disabled { " --disabled" } else { "" };
-        format!(
-            "omnilink drive {} --seed {} --runs {}{disabled} --calls {} -- {}",
-            self.args.spec.display(),
-            self.args.seed,
-            seed - self.args.seed + 1,
-            self.args.calls,
-            program.join(" ")
-        )
+        let DriveArgs { spec, around, settings, seed: first, disabled, calls, timeout, program, .. } = self.args;
+        let mut command = format!("omnilink drive {}{}", quoted(spec.display()), around.again());
+        if let Some(settings) = settings {
+            command += &format!(" --settings {}", quoted(settings.display()));
+        }
+        command += &format!(" --seed {first} --runs {}", seed - first + 1);
+        if *disabled {
+            command += " --disabled";
+        }
+        command += &format!(" --calls {calls}");
+        if *timeout != ANSWER_WITHIN {
+            command += &format!(" --timeout {}", quoted(humantime::format_duration(*timeout)));
+        }
+        let program: Vec<String> = program.iter().map(quoted).collect();
+        format!("{command} -- {}", program.join(" "))
     }
 
     fn print_summary(&self) {
@@ -333,9 +375,9 @@ fn differing_state(calls: u64, told: &BTreeMap<String, Value>, possible: &BTreeM
         let Some(possible) = possible.get(variable).filter(|all| !all.contains(value)) else { continue };
         let possible: Vec<String> = possible.iter().map(ToString::to_string).collect();
         let possible = possible.join(" or ");
-        text.push_str(&format!(
-            "  after call {calls}, the program has {variable} = {value}, the specification {possible}\n"
-        ));
+        let sentence =
+            clean(&format!("after call {calls}, the program has {variable} = {value}, the specification {possible}"));
+        text.push_str(&format!("  {sentence}\n"));
     }
     if text.is_empty() {
         text = format!("  after call {calls}, no possible state has all values that the program reports\n");

@@ -1,24 +1,42 @@
 //! Calls from files: behaviors or scripts that `omnilink spec simulate` wrote, or histories.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use omnilink_harness::{Call, Input, Outcome, Plan};
-use omnilink_history::{History as Operations, Value};
+use omnilink_harness::{Input, Lost};
+use omnilink_history::{Call, History as Operations, Op, Outcome as OpOutcome};
 use omnilink_judge::{InputError, Recording};
+use omnilink_report::clean;
 
 use super::history::{History, answer, shown};
-use super::{Driver, Failure};
+use super::{Driver, Failure, Returned};
 use crate::exit::Exit;
 use crate::fuzz::read_script;
 use crate::outcome::print_failure;
 use crate::terminal::complain;
 
-/// A call of a file, with the answer that is expected; a script has none.
-struct Expected {
+/// A call of a file.
+struct Step {
     input: Input,
-    answer: Option<(String, BTreeMap<String, Value>)>,
+    expected: Expected,
+}
+
+/// The answer that a file has for a call.
+enum Expected {
+    /// None: it is a script, or the outcome is not known.
+    Any,
+    Refusal,
+    Answer(Returned),
+}
+
+impl Expected {
+    fn is_met_by(&self, answered: Option<&Returned>) -> bool {
+        match self {
+            Expected::Any => true,
+            Expected::Refusal => answered.is_none(),
+            Expected::Answer(expected) => answered == Some(expected),
+        }
+    }
 }
 
 /// The extensions of files with calls.
@@ -37,54 +55,79 @@ impl Driver<'_> {
                 false => {
                     let recording = Recording::at(&path, None);
                     let operations = recording.history().map_err(|failed| print_failure(&failed, &label))?;
-                    script(self.plan, operations).map_err(|message| complain(&label, &InputError::new(message)))?
+                    self.script(operations).map_err(|lost| complain(&label, &InputError::new(lost)))?
                 }
             };
             let mut history = History::default();
             let result = self.follow(&script, &label, &mut history);
             self.totals.runs += 1;
-            worst = worst.max(self.conclude(&label, &history, result)?.unwrap_or(Exit::Accepted));
+            let exit = self.conclude(&label, &history, result)?.unwrap_or(Exit::Accepted);
+            worst = worst.max(exit);
+            if exit == Exit::Interrupted {
+                break;
+            }
         }
         Ok(worst)
     }
 
     /// The calls of a script, in the order of its lines.
-    fn read_script(&self, path: &Path) -> Result<Vec<Expected>, Exit> {
+    fn read_script(&self, path: &Path) -> Result<Vec<Step>, Exit> {
         let calls = read_script(path)?.calls.into_iter();
-        let expected = calls.map(|line| {
+        let steps = calls.map(|line| {
             let input = Input::read(&line.call, self.plan)
                 .and_then(|input| Ok(Input { process: self.follower.process(line.thread)?, ..input }));
             let input = input.map_err(|message| {
                 complain(&path.display().to_string(), &InputError::new(format!("line {}: {message}", line.line)))
             })?;
-            Ok(Expected { input, answer: None })
+            Ok(Step { input, expected: Expected::Any })
         });
-        expected.collect()
+        steps.collect()
     }
 
-    fn follow(&mut self, script: &[Expected], label: &str, history: &mut History) -> Result<(), Failure> {
+    fn follow(&mut self, script: &[Step], label: &str, history: &mut History) -> Result<(), Failure> {
         let mut system = self.start()?;
-        for (place, expected) in script.iter().enumerate() {
-            let answered = self.call(&mut system, &expected.input, history)?;
-            if let Some(wanted) = &expected.answer
-                && answered.as_ref() != Some(wanted)
-            {
+        for (place, step) in script.iter().enumerate() {
+            let answered = self.call(&mut system, &step.input, history)?;
+            if !step.expected.is_met_by(answered.as_ref()) {
                 self.totals.otherwise += 1;
-                let answered = match &answered {
-                    None => "refused".to_owned(),
-                    Some((outcome, results)) => answer(outcome, results),
+                let expected = match &step.expected {
+                    Expected::Answer(expected) => Some(expected),
+                    Expected::Any | Expected::Refusal => None,
+                };
+                let words = |returned: Option<&Returned>| {
+                    returned.map_or("refused".to_owned(), |(outcome, results)| answer(outcome, results))
                 };
                 outln!(
-                    "{label}: answered otherwise at call {}, `{}`: {answered}, not {}",
+                    "{}: answered otherwise at call {}, `{}`: {}, not {}",
+                    clean(label),
                     place + 1,
-                    shown(&expected.input),
-                    answer(&wanted.0, &wanted.1)
+                    shown(&step.input),
+                    words(answered.as_ref()),
+                    words(expected)
                 );
                 return Ok(());
             }
         }
         self.totals.reproduced += 1;
         system.end().map_err(Failure::Broken)
+    }
+
+    /// The calls of a history, in the order of their starts, without the steps that the system takes by itself.
+    fn script(&self, operations: &Operations<Call>) -> Result<Vec<Step>, Lost> {
+        let mut ops: Vec<_> = operations.ops().iter().collect();
+        ops.sort_by_key(|op| op.interval.start());
+        let step = |op: &Op<Call>| {
+            let step = self.follower.answered(&op.call, &operations.processes()[op.process.index()])?;
+            Ok(step.map(|step| {
+                let expected = match op.outcome() {
+                    OpOutcome::Finished => Expected::Answer((step.outcome, step.results)),
+                    OpOutcome::Failed => Expected::Refusal,
+                    OpOutcome::Unfinished | OpOutcome::Blocked => Expected::Any,
+                };
+                Step { input: step.input, expected }
+            }))
+        };
+        ops.into_iter().filter_map(|op| step(op).transpose()).collect()
     }
 }
 
@@ -108,34 +151,4 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
         return Err(complain("--from", &InputError { message: "no file ends in `.jsonl` or `.script`".into(), help }));
     }
     Ok(files)
-}
-
-/// The calls of a history, in the order of their starts.
-fn script(plan: &Plan, operations: &Operations<omnilink_history::Call>) -> Result<Vec<Expected>, String> {
-    let mut ops: Vec<_> = operations.ops().iter().collect();
-    ops.sort_by_key(|op| op.interval.start());
-    ops.into_iter()
-        .map(|op| {
-            let name = op.call.action();
-            let (call, outcome) = plan.outcome(name).ok_or_else(|| format!("`{name}` is no outcome of a call"))?;
-            Ok(expected(call, outcome, &op.call))
-        })
-        .collect()
-}
-
-fn expected(call: &Call, outcome: &Outcome, recorded: &omnilink_history::Call) -> Expected {
-    let mut input = Input { call: call.name.clone(), process: None, arguments: BTreeMap::new() };
-    let mut results = BTreeMap::new();
-    let schema = recorded.schema();
-    let fields = schema.args.iter().zip(recorded.args()).chain(schema.results.iter().zip(recorded.results()));
-    for (name, value) in fields {
-        if let Some((place, _)) = outcome.arguments.iter().find(|(_, known)| **known == **name) {
-            input.arguments.insert(call.arguments[*place].field.name.clone(), value.clone());
-        } else if outcome.results.iter().any(|result| *result.name == **name) {
-            results.insert(name.to_string(), value.clone());
-        } else {
-            input.process = Some(value.clone());
-        }
-    }
-    Expected { input, answer: Some((outcome.action.clone(), results)) }
 }
