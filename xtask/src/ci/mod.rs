@@ -249,11 +249,19 @@ const PARTS: &[Part] = &[
     },
     Part {
         name: "simulated",
-        steps: &[Step::new(
-            "simulated",
-            "tests of `examples/simulated-register`: four seeded mistakes are found in turmoil, and correct replicas are accepted",
-            |workspace| workspace.cargo("test --quiet --manifest-path examples/simulated-register/Cargo.toml"),
-        )],
+        steps: &[
+            Step::new(
+                "simulated-register",
+                "tests of `examples/simulated-register`: in turmoil, four seeded mistakes are found by clients and one by the log of \
+                 the replicas, and correct replicas are accepted",
+                |workspace| workspace.cargo(&simulated("register")),
+            ),
+            Step::new(
+                "simulated-raft",
+                "`examples/simulated-raft`: the library `raft` in turmoil: 1,000 seeds are accepted, and reads of a stale leader are found",
+                |workspace| workspace.cargo(&simulated("raft")),
+            ),
+        ],
     },
     Part {
         name: "lineup",
@@ -411,6 +419,11 @@ pub(crate) fn part_rows() -> Vec<[String; 3]> {
         steps::listed(&tools)
     };
     PARTS.iter().map(|part| [part.name.to_owned(), steps(part), tools(part)]).collect()
+}
+
+/// The tests of a simulated cluster. The examples share what they build.
+fn simulated(name: &str) -> String {
+    format!("test --quiet --manifest-path examples/simulated-{name}/Cargo.toml --target-dir target/simulated")
 }
 
 fn nextest(workspace: &Workspace, args: &str) -> Result<()> {
