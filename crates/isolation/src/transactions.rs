@@ -160,6 +160,14 @@ pub enum BuildError {
     /// The database reported two kinds of times.
     #[error("some transactions have `snapshot_ts` or `commit_ts`, and others have `snapshot` or `xid`")]
     Clocks,
+    /// A version order names a value that was never installed.
+    #[error("the version order of `{key}` has the value `{value}`, which its transaction overwrote")]
+    Overwritten {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
     /// A version order names a value that no transaction wrote.
     #[error("the version order of `{key}` has the value `{value}`, which no transaction wrote, or twice")]
     Order {
@@ -387,6 +395,14 @@ impl Builder {
             });
         }
         for (key, order) in &made.given {
+            let is_overwritten = |&&version: &&u32| {
+                let writer = made.versions[version as usize].writer;
+                writer != NONE && made.is_overwritten(MicroId(writer))
+            };
+            if let Some(&version) = order.iter().find(is_overwritten) {
+                let value = made.versions[version as usize].value.to_string();
+                return Err(BuildError::Overwritten { key: made.keys[*key as usize].to_string(), value });
+            }
             let wrong = order.iter().enumerate().find(|&(place, version)| {
                 made.versions[*version as usize].writer == NONE || order[..place].contains(version)
             });
@@ -436,6 +452,13 @@ impl Transactions {
         self.lanes = lanes;
         self.by_lane = by_process;
         Ok(())
+    }
+
+    /// True if the transaction of a write wrote the key again.
+    fn is_overwritten(&self, write: MicroId) -> bool {
+        let key = self.micros[write.0 as usize].key;
+        let later = write.0 as usize + 1..self.range(self.txn_of(write).0).end;
+        self.micros[later].iter().any(|micro| micro.is_write() && micro.key == key)
     }
 
     /// The number of transactions.

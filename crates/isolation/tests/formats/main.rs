@@ -196,6 +196,11 @@ fn lines_that_say_less_than_they_seem_to_are_refused() {
     insta::assert_snapshot!(read_text(bare), @"line 1: a transaction without times needs a `status`");
     let one_kind = r#"{"process": 1, "txn": [["append", "x", 1], ["w", "x", 2]], "start": 1, "end": 2}"#;
     insta::assert_snapshot!(read_text(one_kind), @r#"1:0 uses the key `"x"` as a register, but it is also used as a list"#);
+    let never_installed = "{\"versions\": {\"x\": [2, 1]}}\n{\"process\": 1, \"txn\": [[\"w\", \"x\", 2], [\"w\", \"x\", 1]], \"start\": 1, \"end\": 2}";
+    insta::assert_snapshot!(
+        read_text(never_installed),
+        @r#"the version order of `"x"` has the value `2`, which its transaction overwrote"#
+    );
     let odd_stamp = r#"{"process": 1, "txn": [], "status": "committed", "snapshot_ts": 1.5}"#;
     insta::assert_snapshot!(read_text(odd_stamp), @"line 1: `snapshot_ts` is not an integer of 64 bits from 0 on, or a pair of them");
 }
