@@ -26,7 +26,7 @@
 //! Files in reading order: `level`, `transactions` (columns), `model` (transactions that count, and bad reads), `graph`,
 //! `versions` (chains of writes), `points` (the graph of begins and commits), `past` (clocks), `forced` (levels that need no
 //! choice), `solver` and `pairs` (version orders that are not known), `effort`, `decide`, `evidence`, `shrink`, `check`; `certify` and
-//! `verify`, which trust none of these; `anomaly` (words). `stamp` and `stamps` check by the times of the database, for which
+//! `verify`, which trust none of these; `anomaly` (words). `stamp`, `key`, `single` (a transaction by itself) and `stamps` check by the times of the database, for which
 //! [`check_stamps`] is the entry point for a whole history, and [`Stream`] for transactions that arrive one by one.
 
 mod anomaly;
@@ -37,6 +37,7 @@ mod effort;
 mod evidence;
 mod forced;
 mod graph;
+pub mod key;
 mod level;
 mod model;
 mod pairs;
@@ -44,6 +45,7 @@ mod past;
 mod points;
 pub mod read;
 mod shrink;
+mod single;
 mod smallest;
 mod solver;
 mod stamp;
@@ -61,7 +63,6 @@ pub use crate::level::{Isolation, Level, LevelError, ORDERS, order_name};
 pub use crate::model::{BadRead, ReadAnomaly};
 pub use crate::smallest::Smallest;
 pub use crate::stamp::{Snapshot, Stamp};
-pub use crate::stamps::key;
 pub use crate::stamps::{
     Alarm, AlarmKind, Doubt, Misfit, SavedKey, SavedStream, StampError, StampOutcome, StampRejection, Stream,
     StreamCounts, StreamLimits, check_stamps,

@@ -18,7 +18,6 @@ use crate::item::{Item, Line, Lines};
 use crate::key::{Key, Losses, Snapshot, Standing};
 use crate::monitor::{Monitor, MonitorOptions};
 use crate::processes::{Entry, Habits, Process};
-use crate::transactions::{self, TransactionMonitor, TransactionOptions};
 
 /// The schema of a checkpoint.
 const SCHEMA: &str = "omnilink.checkpoint/1";
@@ -30,18 +29,6 @@ pub struct Checkpoint<M = Monitor> {
     pub position: serde_json::Value,
     /// The monitor.
     pub monitor: M,
-}
-
-impl Checkpoint<TransactionMonitor> {
-    /// Reads the state of a monitor of transactions.
-    pub fn read_transactions(
-        text: &str,
-        subject: &str,
-        options: TransactionOptions,
-    ) -> Result<Checkpoint<TransactionMonitor>, BadCheckpoint> {
-        let (position, monitor) = transactions::restore(text, subject, options)?;
-        Ok(Checkpoint { position, monitor })
-    }
 }
 
 /// Why a checkpoint cannot be read.

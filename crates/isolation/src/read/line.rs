@@ -7,28 +7,10 @@ use omnilink_history::format::json::Json;
 use omnilink_history::format::jsonl::write_value_of;
 
 use super::jsonl::{Target, add_transaction};
+use crate::key::Access;
+use crate::single::Transaction;
 use crate::stamp::{Snapshot, Stamp};
-use crate::stamps::key::Access;
 use crate::transactions::Status;
-
-/// A transaction with the timestamps that the database gave it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transaction {
-    /// Its process.
-    pub process: Arc<str>,
-    /// Its number in the process, if the line has one.
-    pub seq: Option<u64>,
-    /// The interval in which it ran: its start, and its end if it is known.
-    pub times: Option<(u64, Option<u64>)>,
-    /// How it ended.
-    pub status: Status,
-    /// When it took its snapshot.
-    pub snapshot: Option<Stamp>,
-    /// When it committed.
-    pub commit: Option<Stamp>,
-    /// Its accesses to keys, in order. A read of nil or 0 may be one of the initial value.
-    pub accesses: Vec<(Value, Access<Value>)>,
-}
 
 impl Transaction {
     /// Reads a line of JSON Lines with a field `txn`. PostgreSQL's snapshots are no timestamps, and an error.
@@ -87,11 +69,6 @@ impl Transaction {
         push("snapshot_ts", self.snapshot.map(stamp));
         push("commit_ts", self.commit.map(stamp));
         Ok(line + "}")
-    }
-
-    /// True if it writes a key.
-    pub fn writes(&self) -> bool {
-        self.accesses.iter().any(|(_, access)| access.is_write())
     }
 }
 

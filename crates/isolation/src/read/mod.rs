@@ -14,7 +14,7 @@ use omnilink_history::format::json::Json;
 use omnilink_history::format::{Format, FormatError, Location};
 use thiserror::Error;
 
-pub use self::line::Transaction;
+pub use crate::single::Transaction;
 use crate::transactions::{BuildError, Transactions};
 
 /// Why transactions could not be read.

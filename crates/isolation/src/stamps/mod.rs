@@ -10,7 +10,6 @@
 //! late as these allow, which is best for all other reads.
 
 mod chain;
-pub mod key;
 mod misfit;
 mod proof;
 mod stream;
@@ -21,10 +20,10 @@ use omnilink_history::{Halt, Precedence, Stop, Value};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use self::key::{Fault, Install, Key, Own};
 pub use self::misfit::{Misfit, StampRejection};
 pub use self::stream::{Alarm, AlarmKind, SavedKey, SavedStream, Stream, StreamCounts, StreamLimits};
 use crate::certify::{Certificate, Step};
+use crate::key::{Fault, Install, Key, Own};
 use crate::level::{Isolation, Level};
 use crate::model::{Choice, owners};
 use crate::stamp::{Clock, Stamp};

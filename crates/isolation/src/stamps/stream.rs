@@ -17,13 +17,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use super::StampError;
-use super::key::{Access, Stamped, follows, split};
 pub use super::waiting::{Alarm, AlarmKind};
 use super::waiting::{Found, Open, Point, View, Waiting};
 use super::words;
 use crate::anomaly::{Plain, show_list, show_write};
+use crate::key::{Access, Stamped, follows, split};
 use crate::level::{Isolation, Level};
-use crate::read::Transaction;
+use crate::single::Transaction;
 use crate::stamp::Stamp;
 use crate::transactions::Status;
 

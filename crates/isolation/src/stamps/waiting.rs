@@ -10,9 +10,9 @@ use omnilink_history::Value;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use super::key::{Access, Fault, Install, Key, Origin, Row};
 use super::words;
 use crate::anomaly::{Plain, show_list, show_write};
+use crate::key::{Access, Fault, Install, Key, Origin, Row};
 use crate::stamp::Stamp;
 
 /// A place among snapshots and commits. Those with equal stamps are in the order of their ranks: commits in the order in which their
@@ -457,7 +457,7 @@ impl Waiting<Value> {
         if is_own_commit && newest == Some(row.at.stamp) {
             return true;
         }
-        let is_like = |version: &super::key::Version<Point, Value>| version.value.as_ref().is_some_and(&is_returned);
+        let is_like = |version: &crate::key::Version<Point, Value>| version.value.as_ref().is_some_and(&is_returned);
         let with = |stamp: Stamp| self.key.versions().filter(move |version| version.commit.stamp == stamp);
         let has_other = newest.is_some_and(|newest| with(newest).any(is_like));
         let waits = || {

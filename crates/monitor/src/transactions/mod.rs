@@ -15,7 +15,6 @@ use omnilink_isolation::read::Transaction;
 use omnilink_isolation::{Alarm, AlarmKind, Level, Stamp, StampError, Status, Stream, StreamLimits};
 use rustc_hash::FxHashMap;
 
-pub(crate) use self::saved::restore;
 use crate::alert::{Alert, AlertKind, Cause};
 use crate::counts::Counts;
 use crate::item::Line;

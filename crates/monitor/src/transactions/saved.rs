@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Place, TransactionMonitor, TransactionOptions};
 use crate::alert::{AlertKind, Cause};
-use crate::checkpoint::{BadCheckpoint, ProcessLine, check_counts, line, parse};
+use crate::checkpoint::{BadCheckpoint, Checkpoint, ProcessLine, check_counts, line, parse};
 use crate::counts::Counts;
 use crate::processes::Habits;
 
@@ -70,12 +70,22 @@ impl TransactionMonitor {
     }
 }
 
-/// Reads a state. Returns the position in the input, and the monitor.
-pub(crate) fn restore(
+impl Checkpoint<TransactionMonitor> {
+    /// Reads the state of a monitor of transactions.
+    pub fn read_transactions(
+        text: &str,
+        subject: &str,
+        options: TransactionOptions,
+    ) -> Result<Checkpoint<TransactionMonitor>, BadCheckpoint> {
+        restore(text, subject, options)
+    }
+}
+
+fn restore(
     text: &str,
     subject: &str,
     options: TransactionOptions,
-) -> Result<(serde_json::Value, TransactionMonitor), BadCheckpoint> {
+) -> Result<Checkpoint<TransactionMonitor>, BadCheckpoint> {
     let mut lines = text.lines().zip(1..);
     let (first, _) = lines.next().unwrap_or_default();
     let wrong = |line: usize| move |why: String| BadCheckpoint::Line { line, why };
@@ -110,7 +120,7 @@ pub(crate) fn restore(
     monitor.causes = head.causes.into_iter().map(|cause| (cause.cause.clone(), cause)).collect();
     monitor.told_last = head.told.iter().map(|(place, _)| *place).collect();
     monitor.told = head.told.into_iter().collect();
-    Ok((head.position, monitor))
+    Ok(Checkpoint { position: head.position, monitor })
 }
 
 fn read_transaction(text: &str) -> Result<Transaction, String> {
