@@ -156,3 +156,23 @@ fn settings_have_stamps() {
     let named = tool::run(&directory, &["check", "--stamps", "stale.jsonl"]);
     assert_eq!(named.code, 1, "{}", named.shown());
 }
+
+#[test]
+fn the_levels_that_stamps_fit_are_found() {
+    let shown = |file: &str, code: i32, expected: &str| {
+        let ran = check("levels", &["--stamps", "--find-level", file]);
+        let text = ran.shown();
+        assert!(ran.code == code && text.contains(expected), "{expected}: {text}");
+    };
+    shown(
+        "fitting.jsonl",
+        0,
+        "none       snapshot, serializable\n  session    snapshot, serializable\n  real-time  snapshot, serializable\n",
+    );
+    shown("stale.jsonl", 1, "none       none\n");
+    shown("tied.jsonl", 3, "none       none (not decided: prefix, serializable)\n");
+    shown("session.jsonl", 0, "none       snapshot, serializable\n  session    none\n");
+    shown("fork.jsonl", 1, "PostgreSQL's snapshots do not decide `serializable`");
+    shown("none.jsonl", 2, "the transactions have neither `snapshot_ts` and `commit_ts`");
+    shown("missing.jsonl", 2, "0:0 has no `commit_ts`");
+}

@@ -84,13 +84,14 @@ pub(crate) struct CheckArgs {
     ///
     /// For `prefix`, `snapshot` and `serializable`. Each read must return the version that its snapshot has, so that histories
     /// that have the level are rejected, too, if their stamps are wrong. It takes linear time.
-    #[arg(long, conflicts_with_all = ["spec", "find_level", "full"], help_heading = ORDERS)]
+    #[arg(long, conflicts_with_all = ["spec", "full"], help_heading = ORDERS)]
     pub(crate) stamps: bool,
 
     /// Find the strongest levels that explain all histories.
     ///
     /// OmniLink finds them by name and for each action, instead of checking at one level. Without a specification, it finds
-    /// the strongest isolation levels of each history of transactions, for each order.
+    /// the strongest isolation levels of each history of transactions, for each order; with `--stamps`, those that the stamps of the
+    /// database fit.
     #[arg(
         long,
         conflicts_with_all = ["level", "order", "witness", "reports", "assume", "order_by", "coverage", "strict"],

@@ -263,7 +263,9 @@ impl Asked<'_> {
             self.keep(Report::new(history, Verdict::Accepted), Timeline::default(), found);
             return (Exit::Empty, json!({ "history": self.name, "transactions": txns.len(), "committed": 0 }));
         }
-        let Some(level) = level_of(self.args) else { return self.find(txns) };
+        let Some(level) = level_of(self.args) else {
+            return if self.args.stamps { self.find_by_stamps(txns, found) } else { self.find(txns) };
+        };
         if level.order == Precedence::RealTime && !txns.has_times() {
             let message = format!("{level} needs times, and the transactions have none");
             let error = InputError { message, help: Some("`--order session` needs none".into()) };
@@ -438,9 +440,20 @@ impl Asked<'_> {
                 return (exit, document);
             }
         };
+        self.show_strongest(txns, &strongest, "the strongest levels", json!({}))
+    }
+
+    /// Shows a table of levels: `subject` says which.
+    pub(super) fn show_strongest(
+        &self,
+        txns: &Transactions,
+        strongest: &[Strongest],
+        subject: &str,
+        rest: Value,
+    ) -> (Exit, Value) {
         if self.is_human() {
-            outln!("{}: the strongest levels of {} {}", clean(self.name), self.size(txns), self.time());
-            for found in &strongest {
+            outln!("{}: {subject} of {} {}", clean(self.name), self.size(txns), self.time());
+            for found in strongest {
                 let levels = match found.order {
                     Precedence::RealTime if !txns.has_times() => "the transactions have no times".to_owned(),
                     _ => in_words(found),
@@ -453,14 +466,17 @@ impl Asked<'_> {
             false if strongest.iter().any(|found| !found.undecided.is_empty()) => Exit::Inconclusive,
             false => Exit::Rejected,
         };
-        let document = json!({
+        let mut document = json!({
             "history": self.name,
             "transactions": txns.len(),
             "sessions": txns.process_count(),
             "has_times": txns.has_times(),
-            "strongest": table(&strongest),
+            "strongest": table(strongest),
             "seconds": self.limits.elapsed().as_secs_f64(),
         });
+        if let (Value::Object(document), Value::Object(rest)) = (&mut document, rest) {
+            document.extend(rest);
+        }
         (exit, document)
     }
 }

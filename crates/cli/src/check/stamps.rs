@@ -1,8 +1,9 @@
 //! `omnilink check --isolation LEVEL --stamps`: histories of transactions, and the times that the database gave them.
 
+use omnilink_history::Precedence;
 use omnilink_isolation::{
-    Doubt, Explanation, Level, Misfit, Outcome, StampError, StampOutcome, StampRejection, Transactions, check,
-    check_stamps,
+    Doubt, Explanation, Isolation, Level, Misfit, ORDERS, Outcome, StampError, StampOutcome, StampRejection, Strongest,
+    Transactions, check, check_stamps,
 };
 use omnilink_judge::InputError;
 use omnilink_judge::stamps::{DecidedByStamps, why_doubtful, with_names};
@@ -44,6 +45,49 @@ impl Asked<'_> {
         let timeline = if self.has_pages() { decided.timeline() } else { Timeline::default() };
         self.keep(report, timeline, found);
         (answer.exit, answer.document)
+    }
+
+    /// The levels that the stamps fit. `serializable` and `snapshot` read at different stamps, so neither implies the other.
+    pub(super) fn find_by_stamps(&self, txns: &Transactions, found: &mut Found) -> (Exit, Value) {
+        let mut strongest: Vec<Strongest> = Vec::new();
+        let (mut missing, mut has_answer): (Vec<StampError>, bool) = (Vec::new(), false);
+        for order in ORDERS {
+            let mut of_order = Strongest { order, levels: Vec::new(), undecided: Vec::new() };
+            for isolation in [Isolation::Snapshot, Isolation::Prefix, Isolation::Serializable] {
+                let is_implied = isolation == Isolation::Prefix && of_order.levels.contains(&Isolation::Snapshot);
+                if is_implied || (order == Precedence::RealTime && !txns.has_times()) {
+                    continue;
+                }
+                let level = Level { isolation, order };
+                let outcome = match check_stamps(txns, level, self.limits.halt()) {
+                    Ok(outcome) => outcome,
+                    Err(error) => {
+                        missing.extend(Some(error).filter(|error| !missing.contains(error)));
+                        continue;
+                    }
+                };
+                if let Err(claim) = outcome.prove(txns) {
+                    return self.unverified(level, &claim, found);
+                }
+                has_answer = true;
+                match outcome {
+                    StampOutcome::Accepted(_) => of_order.levels.push(isolation),
+                    StampOutcome::Rejected(_) => {}
+                    StampOutcome::Inconclusive(_) => of_order.undecided.push(isolation),
+                }
+            }
+            strongest.push(of_order);
+        }
+        if let Some(error) = missing.first().filter(|_| !has_answer) {
+            return self.failed(InputError { message: error.to_string(), help: Some(help(error)) }, found);
+        }
+        let notes: Vec<String> = missing.iter().map(ToString::to_string).collect();
+        let rest = json!({ "stamps": true, "notes": notes });
+        let answer = self.show_strongest(txns, &strongest, "the levels by the stamps", rest);
+        if self.is_human() {
+            show_notes(&notes);
+        }
+        answer
     }
 
     fn fitting(&self, txns: &Transactions, level: Level) -> Answer {
