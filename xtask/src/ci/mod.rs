@@ -257,6 +257,15 @@ const PARTS: &[Part] = &[
                 |workspace| workspace.cargo(&simulated("register")),
             ),
             Step::new(
+                "simulated-store",
+                "`examples/simulated-store`: the same test in turmoil, shuttle and madsim",
+                |workspace| {
+                    workspace.cargo(&simulated("store"))?;
+                    let madsim = format!("{}/madsim --test madsim", simulated("store"));
+                    workspace.cargo_with(&madsim, &[("RUSTFLAGS", "--cfg madsim")])
+                },
+            ),
+            Step::new(
                 "simulated-raft",
                 "`examples/simulated-raft`: the library `raft` in turmoil: 1,000 seeds are accepted, and reads of a stale leader are found",
                 |workspace| workspace.cargo(&simulated("raft")),
