@@ -272,7 +272,7 @@ fn scripts_of_the_specification_are_followed() {
     assert!(lifo.starts_with("edited.script: rejected") && lifo.ends_with("exit 1"), "{lifo}");
     let right = follow("Queue.tla", "queue", "none", "T0 Enqueue elem=1\nT0 Dequeue\nT0 Dequeue\n");
     assert!(right.ends_with("exit 0"), "{right}");
-    let mut wrong = |spec: &str, kind: &str, lines: &str| {
+    let wrong = |spec: &str, kind: &str, lines: &str| {
         let shown = follow(spec, kind, "none", lines);
         assert!(shown.ends_with("exit 2"), "{shown}");
         shown.lines().next().unwrap_or_default().to_owned()

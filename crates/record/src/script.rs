@@ -285,7 +285,7 @@ impl Reader<'_> {
     fn string(&mut self) -> Result<Value, BadLine> {
         let mut text = String::new();
         loop {
-            let end = self.rest.find(|c| c == '"' || c == '\\');
+            let end = self.rest.find(['"', '\\']);
             let end = end.ok_or_else(|| BadLine("a string without its last `\"`".to_owned()))?;
             text.push_str(&self.rest[..end]);
             let is_over = self.rest[end..].starts_with('"');

@@ -53,7 +53,10 @@ struct Sum(Mutex<i64>, i64);
 fn draw(_: &Sum, _: &(), random: &mut Draw) -> Option<Input> {
     match random.below(4) {
         0 => None, // No call is allowed.
-        1 => Some(Input::Name { name: *random.one_of(&["a b", "\"=\n"]) }),
+        1 => {
+            let name = *random.one_of(&["a b", "\"=\n"]);
+            Some(Input::Name { name })
+        }
         _ => Some(Input::Add { by: random.range(-5, 5) }),
     }
 }
