@@ -160,7 +160,7 @@ function* traffic(): Generator<string> {
   }
 }
 
-/** Runs `act` with the page of a monitor that reads operations. */
+/** Runs `act` with a page of a monitor that reads operations. */
 async function withMonitor(act: (url: string) => Promise<void>): Promise<void> {
   const args = [
     'monitor',
@@ -199,7 +199,10 @@ async function withMonitor(act: (url: string) => Promise<void>): Promise<void> {
     });
     void feed();
     await new Promise(done => setTimeout(done, 9000));
-    await act(url);
+    // The page as it is now: the browser would request a served one again in the middle of a picture.
+    const kept = file('monitor.html');
+    writeFileSync(kept, await (await fetch(url)).text());
+    await act(pathToFileURL(kept).href);
   } finally {
     isOver = true;
     monitor.kill('SIGINT');
