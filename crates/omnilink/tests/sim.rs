@@ -137,7 +137,7 @@ fn the_first_seed_that_fails_is_tried_first() {
 fn a_seed_that_failed_before_runs_once() {
     let directory = tempfile::tempdir().expect("a directory");
     let failing =
-        Simulation { jobs: 1, ..Simulation::new("sim::once", directory.path().to_str().unwrap(), "kv:absent=0") };
+        Simulation { seeds: 100, jobs: 1, spec: Some("kv:absent=0".into()), ..simulation_in(directory.path()) };
     let wrong = |seed: u64, history: History| simulate(seed, &history, Wrong::StaleRead);
     catch_unwind(AssertUnwindSafe(|| failing.run(wrong))).expect_err("a seed fails, and is kept");
     let runs = Mutex::new(Vec::new());

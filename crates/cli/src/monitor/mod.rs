@@ -175,7 +175,7 @@ fn watch(args: &MonitorArgs) -> Result<Exit, Exit> {
         }
         (None, subject) => watch_alone(args, subject, options, &access)?,
     };
-    errln!("{}", summary(&counts, if args.isolation.is_some() { "transactions" } else { "operations" }));
+    errln!("{}", summary(args, &counts));
     Ok(match () {
         () if counts.violations > 0 => Exit::Rejected,
         () if counts.wrong > 0 => Exit::Wrong,
@@ -268,7 +268,7 @@ impl Outlet for Out<'_> {
 
     fn advanced(&self) {
         if let Some(status) = &self.status {
-            self.line().show(summary(&status.counts()));
+            self.line().show(summary(self.args, &status.counts()));
         }
     }
 
@@ -306,7 +306,8 @@ impl Outlet for Out<'_> {
 }
 
 /// The counts, in a line.
-fn summary(counts: &Counts, noun: &str) -> String {
+fn summary(args: &MonitorArgs, counts: &Counts) -> String {
+    let noun = if args.isolation.is_some() { "transactions" } else { "operations" };
     let mut parts = vec![
         format!("{} of {} {noun} checked", counts.checked, counts.operations),
         counted(counts.keys + counts.dropped, "key"),

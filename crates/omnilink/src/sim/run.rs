@@ -1,6 +1,7 @@
 //! The runner of `#[omnilink::sim]`: one run for each seed, in parallel, each recorded and checked in files of its own.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -107,10 +108,11 @@ impl Simulation {
             Some(seed) => vec![Plan::without_input(seed)],
             None => {
                 let seeds = testing::given("OMNILINK_RUNS").unwrap_or(self.seeds);
-                // No seed twice: its files would be written by two threads.
+                // Each seed has a directory of its own, so none runs beside itself.
                 let mut plans = test.remembered();
-                let others = (0..seeds).map(Plan::without_input).filter(|plan| !plans.contains(plan));
-                plans.extend(others.collect::<Vec<_>>());
+                let mut known = BTreeSet::new();
+                plans.retain(|plan| known.insert(plan.seed));
+                plans.extend((0..seeds).filter(|seed| !known.contains(seed)).map(Plan::without_input));
                 plans
             }
         };
