@@ -1,7 +1,7 @@
 //! The program that is driven: a call goes to its standard input as a line of JSON, and it answers with a line.
 //!
 //! Two threads write and read, so that nothing the program does makes the command wait longer than the time for an answer: not a
-//! program that does not read its input, nor one that closes its output and goes on. Interrupts are for the command: the
+//! program that does not read its input, nor one that closes its output and continues. Interrupts are for the command: the
 //! program is in a process group of its own, and is killed.
 
 use std::collections::BTreeMap;
@@ -127,7 +127,7 @@ impl System {
         let (input, lines) = channel::<String>();
         std::thread::spawn(move || {
             for line in lines {
-                // If the program ended, reading tells why.
+                // If the program ended, reading returns the reason.
                 if writeln!(pipe, "{line}").and_then(|()| pipe.flush()).is_err() {
                     return;
                 }
@@ -205,7 +205,7 @@ impl System {
         }
     }
 
-    /// The exit status of a program that closed its output, or `None` if it goes on.
+    /// The exit status of a program that closed its output, or `None` if it continues.
     fn status(&mut self) -> Result<Option<ExitStatus>, Broken> {
         let asked = Instant::now();
         loop {

@@ -27,7 +27,7 @@ use crate::single::Transaction;
 use crate::stamp::Stamp;
 use crate::transactions::Status;
 
-/// What a stream may keep.
+/// The limits of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLimits {
     /// The maximum number of keys: those that were not accessed for the longest time are dropped, and are unknown after that.
@@ -238,7 +238,7 @@ impl Stream {
         }
         let end = points.map_or(Point::default(), |(start, commit)| commit.unwrap_or(start));
         self.ends.push(end);
-        // A process goes on in another session after an unknown transaction.
+        // A process continues in another session after an unknown transaction.
         if status == Status::Unknown {
             self.sessions.remove(&((id >> 32) as u32));
         }

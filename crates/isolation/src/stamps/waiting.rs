@@ -101,7 +101,7 @@ pub(super) struct Waiting<V> {
     pub(super) touched: u64,
 }
 
-/// What all keys share while they are judged.
+/// The state that all keys share while they are judged.
 pub(super) struct View<'a> {
     /// The watermark: everything before it is judged.
     pub(super) until: Point,
@@ -143,7 +143,7 @@ pub struct Alarm {
     pub sentence: String,
 }
 
-/// What judging finds.
+/// The findings of a judgment.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) alarms: Vec<Alarm>,
