@@ -169,9 +169,9 @@ fn programs_that_do_not_answer_are_broken() {
 
 #[test]
 fn nothing_that_a_program_does_holds_up_the_command() {
-    let closed = drive("closed", "queue", "closed", &["--timeout", "1s"]);
+    let closed = drive("closed", "queue", "closed", &["--timeout", "5s"]);
     assert!(closed.contains("stuck") && closed.contains("closed its output") && closed.ends_with("exit 5"), "{closed}");
-    let bytes = drive("bytes", "queue", "bytes", &["--timeout", "1s"]);
+    let bytes = drive("bytes", "queue", "bytes", &["--timeout", "5s"]);
     assert!(bytes.contains("cannot be read: it is not UTF-8") && bytes.ends_with("exit 5"), "{bytes}");
     let endless = drive("endless", "queue", "endless", &["--timeout", "60s"]);
     assert!(endless.contains("it has more than 16 MiB") && endless.ends_with("exit 5"), "{endless}");

@@ -159,5 +159,5 @@ fn a_short_disk_is_found_by_the_log_alone() {
     let clients = Simulation { spec: Some("register:initial=0".into()), ..wrong_in(&directory) };
     clients.run(|seed, history| simulate(seed, &history, Wrong::ShortDisk));
     let message = failure(&Simulation { log: Some("Replicas.tla"), ..clients }, Wrong::ShortDisk);
-    assert!(message.contains("`Restart` is not legal"), "{message}");
+    assert!(message.contains("after `Restart`, but the log says"), "{message}");
 }
