@@ -134,7 +134,7 @@ fn a_crate_gets_a_harness_and_loses_it_again() {
     created omnilink/settings.schema.json
     created omnilink/.gitignore
     created omnilink/Cargo.toml
-    created omnilink/record/: the recorder, 11 files
+    created omnilink/record/: the recorder, 12 files
     created omnilink/init.json: the list of all this, for `omnilink init --undo`
 
     Stack.tla has 2 calls with 3 outcomes.
@@ -226,7 +226,7 @@ fn a_cmake_project_is_linked() {
     created omnilink/settings.schema.json
     created omnilink/.gitignore
     created omnilink/CMakeLists.txt
-    created omnilink/include/omnilink/: the recorder, 8 files
+    created omnilink/include/omnilink/: the recorder, 9 files
     changed .gitignore: 3 lines added
     created omnilink/init.json: the list of all this, for `omnilink init --undo`
 
@@ -289,7 +289,7 @@ fn a_new_project_is_made_around_a_specification() {
     created omnilink/settings.schema.json
     created Cargo.toml
     created .gitignore
-    created omnilink/record/: the recorder, 11 files
+    created omnilink/record/: the recorder, 12 files
     created omnilink/init.json: the list of all this, for `omnilink init --undo`
 
     Stack.tla has 2 calls with 3 outcomes.
@@ -346,7 +346,7 @@ fn settings_that_exist_are_added_to() {
     assert!(shown.contains("changed omnilink.toml: "), "{shown}");
     // The history says what elements there are, so each is drawn once.
     let operations = fs::read_to_string(directory.join("omnilink/operations.hpp")).expect("a generated file");
-    assert!(operations.contains("client.draw().fresh()"), "{operations}");
+    assert!(operations.contains("random.fresh()"), "{operations}");
     // An edit elsewhere in the file stays.
     edit(&directory.join("omnilink.toml"), &[("# Mine.\n", "# Ours.\n")]);
     run(&directory, "init --undo", 0);

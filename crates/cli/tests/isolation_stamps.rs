@@ -92,7 +92,6 @@ fn verdicts_have_their_exit_codes() {
     );
     shown(&["--isolation", "snapshot", "missing.jsonl"], 2, "error: missing.jsonl: 0:0 has no `commit_ts`");
     shown(&["fitting.jsonl"], 2, "error: check: `--stamps` needs the isolation level");
-    shown(&["--find-level", "fitting.jsonl"], 2, "error: the argument '--stamps' cannot be used with '--find-level'");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn outcomes_have_their_exit_codes() {
         &snapshot,
         &FITTING.replace("[30, 1]", "true"),
         2,
-        "`commit_ts` is not a number or a pair of numbers from 0 on",
+        "`commit_ts` is not an integer of 64 bits from 0 on, or a pair of them",
     );
     shown(
         &snapshot,
@@ -117,7 +117,7 @@ fn a_stopped_monitor_continues() {
     let alerts = fs::read_to_string(directory.join("alerts")).expect("alerts");
     assert!(alerts.lines().count() == 1 && alerts.contains("missed write: a:1"), "{alerts}");
     let other = monitor(&directory, &["--isolation", "prefix", "--checkpoint", "state"], &stale);
-    other.assert_begins(2, "state: it is a checkpoint of `snapshot by the stamps of the database`");
+    other.assert_begins(2, "error: state: it is a checkpoint of `snapshot by the stamps of the database`");
 }
 
 #[test]
@@ -184,5 +184,5 @@ fn a_file_is_followed_while_outcomes_are_written() {
         &directory,
         &["monitor", "--isolation", "snapshot", "txns.jsonl", "--complete", "--checkpoint", "state"],
     );
-    ran.assert_begins(2, "state: line 1: it does not have as many lines as it says");
+    ran.assert_begins(2, "error: state:1: it does not have as many lines as it says");
 }

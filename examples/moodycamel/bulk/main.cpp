@@ -26,7 +26,7 @@ struct Subject : operations::Defaults {
 
   explicit Subject(bool asks_for_none) : asks_for_none(asks_for_none) {}
 
-  // What a thread keeps for itself.
+  // The data that a thread keeps for itself.
   struct Session {};
 
   Session session(std::size_t /*thread*/) { return {}; }

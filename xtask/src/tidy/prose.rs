@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn refused_phrases_are_found() {
-        let text = "An unknown key is an error.\n\nWhat came is checked, also after a crash; `told` and *tell* are fine.\n\
+        let text = "An unknown key is an error.\n\nWhat came is checked, also a late one; `told` and *tell* are fine.\n\
                     ```text\nIt tells.\n```\nIt tells.\n";
         insta::assert_snapshot!(report("SECURITY.md", text), @"
         SECURITY.md:1: prose: say which part reports or refuses it

@@ -29,7 +29,7 @@ use crate::terminal::complain;
 
 pub(crate) fn run(args: CheckArgs) -> Exit {
     limits::catch_interrupts();
-    if args.stamps && args.isolation.is_none() {
+    if args.stamps && args.isolation.is_none() && !isolation::finds_isolation(&args) {
         let message = "`--stamps` needs the isolation level that the stamps should show".to_owned();
         return complain("check", &InputError { message, help: Some("`--isolation snapshot --stamps`".to_owned()) });
     }

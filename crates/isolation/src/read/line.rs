@@ -119,14 +119,14 @@ mod tests {
         assert_eq!((&*txn.process, txn.seq, txn.times), ("3", Some(7), Some((1, Some(9)))));
         assert_eq!((txn.snapshot, txn.commit), (Some(Stamp::new(4)), Some(Stamp { physical: 5, logical: 1 })));
         assert_eq!(read(&txn.write().expect("a line")), Ok(txn));
-        let unknown = read(r#"{"process": "a", "txn": []}"#).expect("a transaction");
+        let unknown = read(r#"{"process": "a", "txn": [], "status": "unknown"}"#).expect("a transaction");
         assert_eq!(read(&unknown.write().expect("a line")), Ok(unknown));
         insta::assert_snapshot!(
-            read(r#"{"process": "a", "txn": [], "xid": 7}"#).unwrap_err(),
+            read(r#"{"process": "a", "txn": [], "status": "unknown", "xid": 7}"#).unwrap_err(),
             @"unsupported in a stream: `snapshot` and `xid` (expected `snapshot_ts` and `commit_ts`)"
         );
         insta::assert_snapshot!(
-            read(r#"{"process": "a", "txn": [], "seq": -1}"#).unwrap_err(),
+            read(r#"{"process": "a", "txn": [], "status": "unknown", "seq": -1}"#).unwrap_err(),
             @"`seq` is not an integer of 63 bits from 0 on"
         );
     }

@@ -161,7 +161,7 @@ fn only_a_place_is_found_empty() {
     // The operation knows nothing of an expression that the specification computes from several places.
     insta::assert_snapshot!(
         empty("DequeueEmpty", r"missed[elem] \cap written[elem] = {}", r"missed[elem] \cap written[elem]"),
-        @r#"no order allows T0's `DequeueEmpty 49600`: `missed[49600] \cap written[49600]` is {"x"}, not empty"#
+        @r#"no order allows T0's `DequeueEmpty 49600`: "x" is in both `missed[49600]` and `written[49600]`"#
     );
 }
 
