@@ -30,7 +30,7 @@ fn calls(path: &Path) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// What a run says about the reason of its failure.
+/// The reason of its failure that a run reports.
 fn cause(kept: &Path) -> serde_json::Value {
     let text = fs::read_to_string(kept.join("run.json")).expect("a kept run");
     let run: serde_json::Value = serde_json::from_str(&text).expect("a document");
@@ -84,7 +84,7 @@ fn a_failing_script_is_kept_made_smaller_and_edited() {
     let reads = run(&directory, "fuzz --no-build --script reads --seed 9 --runs 20");
     assert!(reads.code == 0 && reads.stdout.contains("3 calls of a script on 3 threads"), "{}", reads.shown());
 
-    // What is no script, or one that the harness cannot follow, is an error and no verdict.
+    // A file that is not a script, or that the harness cannot follow, gives an error and no verdict.
     fs::write(directory.join("bad"), "omnilink-script 1\nRead\n").expect("a file for a test");
     run(&directory, "fuzz --script bad").assert_begins(2, "error: bad:2: expected a thread such as `T0`, found `Read`");
     script("unknown", &["T0 Nonsense".to_owned()]);

@@ -74,7 +74,7 @@ fn lines(history: &History, is_numbered: bool, rng: &mut Rng) -> Vec<String> {
     lines
 }
 
-/// What a monitor found.
+/// The findings of a monitor.
 struct Found {
     counts: Counts,
     alerts: Vec<Alert>,
